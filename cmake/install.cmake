@@ -22,7 +22,7 @@ if(TARGET lehr_mpi)  # no part of the packages, which would need an MPI
   install(FILES ${CMAKE_BINARY_DIR}/lehr-mpi DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
 endif()
 install(TARGETS lehr_search ARCHIVE ${development})
-install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
+install(FILES runtime/archive/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/library/lehr.h compiler/library/lehr_c.h compiler/library/predict.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/options/fit_options.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/compiler/options ${development})
 install(FILES runtime/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/runtime ${development})

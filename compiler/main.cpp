@@ -18,9 +18,9 @@
 #include <thread>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/help_page.h"
-#include "compiler/commands/interface.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/help_page.h"
+#include "compiler/console/interface.h"
+#include "compiler/console/settings.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/plugin.h"
 #include "runtime/terminal/printable.h"

@@ -83,9 +83,9 @@ class Writer {
   Writer(antlr4::Parser& parser, const Text& text)
       : parser_(parser),
         text_(text),
-        token_(parser.getCurrentToken()),
+        found_(parser.getCurrentToken()),
         previous_(parser.getTokenStream()->LT(-1)),
-        type_(token_->getType()),
+        type_(found_->getType()),
         context_(parser.getContext()),
         expected_(parser.getExpectedTokens()) {}
 
@@ -106,8 +106,8 @@ class Writer {
     if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
     if (expects(LehrParser::Semicolon)) return no_semicolon();
     if (expects(LehrParser::RightParen) || expects(LehrParser::RightBracket)) return no_closer();
-    if (reserved_word()) return here(quoted(token_) + " is a reserved word and cannot be a name");
-    return here(fmt::format("expected {}, found {}", wanted(), quoted(token_)));
+    if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
+    return here(fmt::format("expected {}, found {}", wanted(), quoted(found_)));
   }
 
  private:
@@ -123,14 +123,14 @@ class Writer {
     return {type_ == antlr4::Token::EOF ? behind_previous() : span(found_), std::move(text), {}};
   }
   Span behind_previous() const {
-    if (!previous_) return span(token_);
+    if (!previous_) return span(found_);
     const std::uint32_t end = span(previous_).end;
     return {end, end};
   }
 
   /// Returns true if this is the only token that the grammar allows here.
   bool expects(std::size_t token_type) const { return expected_.size() == 1 && expected_.contains(token_type); }
-  bool new_line() const { return previous_ && previous_->getLine() != token_->getLine(); }
+  bool new_line() const { return previous_ && previous_->getLine() != found_->getLine(); }
   /// Returns the index of the rule that contains the current one.
   std::size_t enclosing() const {
     auto* parent = dynamic_cast<antlr4::ParserRuleContext*>(context_->parent);
@@ -142,11 +142,11 @@ class Writer {
   }
   std::size_t previous_type() const { return previous_ ? previous_->getType() : INVALID_INDEX; }
   /// Returns true if no blank separates the offending token from the one before.
-  bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == token_->getStartIndex(); }
+  bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
 
   /// Words an error about a character that no rule of the lexer has.
   SyntaxMessage foreign_character() {
-    const std::string character = token_->getText();
+    const std::string character = found_->getText();
     SyntaxMessage message = here(fmt::format("'{}' has no meaning here", character));
     for (const auto& [foreign, cure] : kCures) {
       if (character == foreign) message.notes.push_back({std::string(cure), std::nullopt});
@@ -177,13 +177,13 @@ class Writer {
       return {{0, 0}, "the file is empty: a model file is `model NAME { ... }`", {}};
     }
     if (expects(LehrParser::Model)) {
-      return here(fmt::format("a model file begins with `model NAME {{`, not with {}", quoted(token_)));
+      return here(fmt::format("a model file begins with `model NAME {{`, not with {}", quoted(found_)));
     }
     if (expects(LehrParser::LeftBrace)) {
-      return here(fmt::format("expected '{{' after the model's name, found {}", quoted(token_)));
+      return here(fmt::format("expected '{{' after the model's name, found {}", quoted(found_)));
     }
-    if (reserved_word()) return here(quoted(token_) + " is a reserved word and cannot be a name");
-    return here(fmt::format("expected the model's name after 'model', found {}", quoted(token_)));
+    if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
+    return here(fmt::format("expected the model's name after 'model', found {}", quoted(found_)));
   }
 
   /// Words an error between declarations, or behind the model.
@@ -201,7 +201,7 @@ class Writer {
     }
     if (type_ == LehrParser::Semicolon) return here("this ';' ends no declaration");
     if (type_ == LehrParser::Model) return here("a file holds one model");
-    SyntaxMessage message = here(fmt::format("expected a declaration, found {}", quoted(token_)));
+    SyntaxMessage message = here(fmt::format("expected a declaration, found {}", quoted(found_)));
     message.notes.push_back({kDeclarations, std::nullopt});
     return message;
   }
@@ -216,7 +216,7 @@ class Writer {
         parser_.getTokenStream()->LA(2) == LehrParser::Equals || (previous_type() == LehrParser::Equals && adjacent());
     if (type_ == LehrParser::Equals && doubled) return "there is no comparison: write one '='";
     if (expects(LehrParser::LeftParen) && previous_type() == LehrParser::Sum) {
-      return fmt::format("expected '(' after 'sum', as in `sum(f) a[f] * b[f]`, found {}", quoted(token_));
+      return fmt::format("expected '(' after 'sum', as in `sum(f) a[f] * b[f]`, found {}", quoted(found_));
     }
     if (type_ == LehrParser::RightBracket && previous_type() == LehrParser::LeftBracket) {
       return "expected an index between '[' and ']'; without indices the brackets are left out";
@@ -226,13 +226,13 @@ class Writer {
     }
     if (context_->getRuleIndex() == LehrParser::RuleName && enclosing() == LehrParser::RuleDistribution) {
       const bool factor = type_ == LehrParser::Number || type_ == LehrParser::LeftParen;
-      return fmt::format("expected a distribution after {}, found {}{}", quoted(previous_), quoted(token_),
+      return fmt::format("expected a distribution after {}, found {}{}", quoted(previous_), quoted(found_),
                          factor ? "; p*A + (1-p)*B is written `mixture(p, A, B)`" : "");
     }
     const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || inside_rule(LehrParser::RuleAxes);
     if (in_axes && type_ != antlr4::Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
         type_ != LehrParser::Semicolon) {
-      return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(token_));
+      return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(found_));
     }
     return "";
   }
@@ -286,7 +286,7 @@ class Writer {
         return message;
       }
     }
-    return here(fmt::format("expected '~' and a distribution, found {}", quoted(token_)));
+    return here(fmt::format("expected '~' and a distribution, found {}", quoted(found_)));
   }
 
   /// Words an error about a declaration that does not end where it should. What begins a new line points to a missing
@@ -295,7 +295,7 @@ class Writer {
     const bool ended =
         new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == antlr4::Token::EOF;
     if (ended) return {behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)), {}};
-    SyntaxMessage message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(token_)));
+    SyntaxMessage message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
     if (arithmetic() && context_->getRuleIndex() == LehrParser::RuleStatement) add_mixture(message);
     return message;
   }
@@ -322,7 +322,7 @@ class Writer {
     const bool paren = expects(LehrParser::RightParen);
     const std::string closer = paren ? "')'" : "']'";
     const bool list = context_->getRuleIndex() != LehrParser::RulePrimary || !paren;
-    SyntaxMessage message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(token_)));
+    SyntaxMessage message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
     if (new_line()) message.span = behind_previous();
     const antlr4::Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
     if (open && open->getLine() != previous_->getLine()) {

@@ -13,14 +13,14 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/help_page.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/help_page.h"
+#include "compiler/console/settings.h"
 #include "compiler/embedding/embedding.h"
-#include "compiler/fitting/posterior_prior_model.h"
-#include "compiler/fitting/tempering.h"
+#include "compiler/fit/tempering.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
 #include "compiler/pipeline.h"
+#include "compiler/posterior/posterior_prior_model.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/files/atomic_file.h"
 

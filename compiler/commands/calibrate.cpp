@@ -10,11 +10,11 @@
 #include <iterator>
 #include <memory>
 
+#include "compiler/calibrate/calibration.h"
+#include "compiler/calibrate/uniformity.h"
 #include "compiler/commands/commands.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/calibration.h"
-#include "compiler/fitting/uniformity.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "compiler/commands/fit_options.h"
-#include "compiler/fitting/fit_summary.h"
-#include "runtime/methods/journal.h"
+#include "compiler/fit/fit_summary.h"
+#include "runtime/parallel/journal.h"
 
 namespace lehr::commands {
 

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "compiler/commands/console.h"
-#include "runtime/methods/group.h"
+#include "compiler/console/console.h"
+#include "runtime/parallel/group.h"
 
 namespace lehr::commands {
 

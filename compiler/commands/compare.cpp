@@ -9,13 +9,13 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/compare_table.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/element_names.h"
-#include "compiler/fitting/moments.h"
-#include "runtime/files/saved_fit.h"
+#include "compiler/console/compare_table.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
+#include "compiler/posterior/element_names.h"
+#include "compiler/posterior/moments.h"
+#include "runtime/output/saved_fit.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/commands/interface.h"
+#include "compiler/console/interface.h"
 
 namespace lehr::commands {
 namespace {

@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "compiler/commands/data_arguments.h"
-#include "compiler/commands/diagnosis_report.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/progress_reporter.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/posterior_prior.h"
-#include "compiler/fitting/restored_fit.h"
+#include "compiler/console/data_arguments.h"
+#include "compiler/console/diagnosis_report.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/progress_reporter.h"
+#include "compiler/console/settings.h"
+#include "compiler/diagnose/restored_fit.h"
 #include "compiler/options/help_texts.h"
+#include "compiler/posterior/posterior_prior.h"
 #include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 

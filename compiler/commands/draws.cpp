@@ -7,15 +7,15 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/saved_draws.h"
-#include "compiler/fitting/thinned.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
 #include "compiler/options/help_texts.h"
+#include "compiler/posterior/saved_draws.h"
+#include "compiler/posterior/thinned.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
-#include "runtime/files/writers.h"
+#include "runtime/output/writers.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

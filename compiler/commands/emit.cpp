@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/help_page.h"
-#include "compiler/commands/pass_options.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/help_page.h"
+#include "compiler/console/pass_options.h"
+#include "compiler/console/settings.h"
 #include "compiler/pipeline.h"
 
 namespace lehr::commands {
@@ -32,7 +32,8 @@ void add_emit(CLI::App& app, Action& action) {
   add_settings(*command, o->settings, kSizesOfCodeHelp);
   add_no_opt(*command);
   add_pass_options(*command, o->passes);
-  put_in_group(*command, kDeveloperOptions, {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes"});
+  put_in_group(*command, kDeveloperOptions,
+               {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes"});
   command->footer(
       "Examples:\n  lehr emit models/lda.lehr --as density\n"
       "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906\n"

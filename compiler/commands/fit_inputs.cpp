@@ -14,10 +14,10 @@
 #include <filesystem>
 
 #include "compiler/commands/checkpoint.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/fitting/held_out.h"
-#include "compiler/fitting/out_of_core_data.h"
-#include "compiler/fitting/posterior_prior.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/fit/out_of_core_data.h"
+#include "compiler/posterior/posterior_prior.h"
+#include "compiler/score/held_out.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "compiler/commands/fit_options.h"
-#include "compiler/fitting/fitting.h"
+#include "compiler/fit/fitting.h"
 
 namespace lehr::commands {
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compiler/commands/help_page.h"
-#include "compiler/commands/number_option.h"
+#include "compiler/console/help_page.h"
+#include "compiler/console/number_option.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
 

@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/commands/data_arguments.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/data_arguments.h"
+#include "compiler/console/settings.h"
 #include "compiler/options/fit_options.h"
+#include "runtime/parallel/group.h"
 
 namespace lehr::commands {
 

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/fitting/chains.h"
-#include "compiler/fitting/labelled_draws.h"
+#include "compiler/fit/chains.h"
+#include "compiler/posterior/labelled_draws.h"
 #include "runtime/files/netcdf.h"
-#include "runtime/files/stan_csv.h"
+#include "runtime/output/stan_csv.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

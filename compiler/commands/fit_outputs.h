@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/commands/fit_run.h"
-#include "compiler/fitting/fit_files.h"
+#include "compiler/fit/fit_files.h"
 
 namespace lehr::commands {
 

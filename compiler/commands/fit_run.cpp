@@ -13,7 +13,7 @@
 #include <cmath>
 #include <csignal>
 
-#include "runtime/files/trace.h"
+#include "runtime/output/trace.h"
 #include "runtime/terminal/printable.h"
 #include "runtime/terminal/progress.h"
 

@@ -7,9 +7,9 @@
 
 #include "compiler/commands/checkpoint.h"
 #include "compiler/commands/fit_options.h"
-#include "compiler/fitting/fit_summary.h"
-#include "compiler/fitting/fitting.h"
-#include "compiler/fitting/held_out.h"
+#include "compiler/fit/fit_summary.h"
+#include "compiler/fit/fitting.h"
+#include "compiler/score/held_out.h"
 
 namespace lehr::commands {
 

@@ -3,7 +3,7 @@
 
 #include "compiler/ast/format.h"
 #include "compiler/commands/commands.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/settings.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/terminal/printable.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/interface.h"
+#include "compiler/console/interface.h"
 
 namespace lehr::commands {
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/commands/interface.h"
+#include "compiler/console/interface.h"
 
 namespace lehr::commands {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/interface.h"
-#include "compiler/commands/settings.h"
-#include "compiler/commands/starters.h"
+#include "compiler/console/interface.h"
+#include "compiler/console/settings.h"
+#include "compiler/console/starters.h"
 
 namespace lehr::commands {
 namespace {

@@ -11,13 +11,13 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "compiler/analysis/execute.h"
 #include "compiler/commands/commands.h"
-#include "compiler/commands/pass_options.h"
+#include "compiler/console/pass_options.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
-#include "compiler/passes/execute.h"
 
 namespace lehr::commands {
 namespace {

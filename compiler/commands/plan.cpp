@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/item_solution.h"
-#include "compiler/fitting/rounding.h"
+#include "compiler/console/settings.h"
+#include "compiler/fit/item_solution.h"
+#include "compiler/fit/rounding.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 

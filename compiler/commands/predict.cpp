@@ -6,17 +6,17 @@
 #include <filesystem>
 #include <memory>
 
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
 #include "compiler/commands/predict_batches.h"
-#include "compiler/commands/prediction_table.h"
-#include "compiler/commands/progress_reporter.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/posterior_prior.h"
-#include "compiler/fitting/prediction_arrays.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/prediction_table.h"
+#include "compiler/console/progress_reporter.h"
+#include "compiler/console/settings.h"
 #include "compiler/options/help_texts.h"
+#include "compiler/posterior/posterior_prior.h"
+#include "compiler/predict/prediction_arrays.h"
 #include "runtime/files/member_file.h"
-#include "runtime/files/writers.h"
+#include "runtime/output/writers.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "compiler/commands/prediction_table.h"
-#include "compiler/fitting/item_independence.h"
-#include "compiler/fitting/out_of_core_data.h"
-#include "compiler/fitting/posterior_prior.h"
-#include "runtime/files/sections.h"
-#include "runtime/methods/chunks.h"
+#include "compiler/console/prediction_table.h"
+#include "compiler/fit/item_independence.h"
+#include "compiler/fit/out_of_core_data.h"
+#include "compiler/posterior/posterior_prior.h"
+#include "runtime/output/sections.h"
+#include "runtime/parallel/chunks.h"
 #include "runtime/threshold.h"
 
 namespace lehr::commands {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/commands/fitted_model.h"
-#include "compiler/fitting/prediction.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/predict/prediction.h"
 #include "runtime/files/new_file.h"
 
 namespace lehr::commands {

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/data_arguments.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/restored_fit.h"
+#include "compiler/console/data_arguments.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
+#include "compiler/diagnose/restored_fit.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "runtime/files/atomic_file.h"

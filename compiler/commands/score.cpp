@@ -9,15 +9,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/commands/data_arguments.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/progress_reporter.h"
-#include "compiler/commands/settings.h"
-#include "compiler/fitting/held_out.h"
-#include "compiler/fitting/out_of_core_data.h"
-#include "compiler/fitting/posterior_prior.h"
+#include "compiler/console/data_arguments.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/progress_reporter.h"
+#include "compiler/console/settings.h"
+#include "compiler/fit/out_of_core_data.h"
 #include "compiler/options/help_texts.h"
+#include "compiler/posterior/posterior_prior.h"
+#include "compiler/score/held_out.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"

@@ -12,14 +12,14 @@
 
 #include "compiler/commands/checkpoint.h"
 #include "compiler/commands/fit_inputs.h"
-#include "compiler/commands/number_option.h"
+#include "compiler/console/number_option.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/options/help_texts.h"
 #include "runtime/bytes.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/zip.h"
+#include "runtime/inference/sweep.h"
 #include "runtime/machine/items.h"
-#include "runtime/methods/sweep.h"
 
 namespace lehr::commands {
 namespace {
@@ -143,9 +143,9 @@ Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::s
                                            const std::string& expected) {
   Result<std::vector<NamedArray>> arrays = read_npz(path);
   if (!arrays) return arrays;
-  const NamedArray* const found = find_array(*arrays, kDigest);
-  if (!found) return Error{ExitCode::data, path, "not " + what, {}};
-  if (found->values != numbers_of(digest)) {
+  const NamedArray* const stored = find_array(*arrays, kDigest);
+  if (!stored) return Error{ExitCode::data, path, "not " + expected, {}};
+  if (stored->values != char_codes(digest)) {
     return Error{ExitCode::data,
                  path,
                  "of another sweep, model, option, data or program than " + option("globals"),

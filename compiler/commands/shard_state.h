@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/commands/fit_options.h"
-#include "compiler/fitting/fitting.h"
-#include "runtime/files/saved_fit.h"
+#include "compiler/fit/fitting.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::commands {
 

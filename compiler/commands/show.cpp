@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/describe.h"
-#include "compiler/commands/fitted_model.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
-#include "compiler/commands/show_table.h"
-#include "compiler/fitting/saved_draws.h"
+#include "compiler/console/describe.h"
+#include "compiler/console/fitted_model.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
+#include "compiler/console/show_table.h"
+#include "compiler/posterior/saved_draws.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/number_option.h"
-#include "compiler/commands/settings.h"
+#include "compiler/console/number_option.h"
+#include "compiler/console/settings.h"
 #include "compiler/evaluate/simulate.h"
 #include "compiler/options/help_texts.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
-#include "runtime/files/writers.h"
+#include "runtime/output/writers.h"
 
 namespace lehr::commands {
 namespace {

@@ -6,7 +6,7 @@ foreach(path IN LISTS paths)
   file(READ ${path} text)
   string(APPEND rows "    {\"${name}\", R\"~~~(${text})~~~\"},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"compiler/commands/starters.h\"
+file(WRITE ${OUT} "#include \"compiler/console/starters.h\"
 
 namespace lehr::commands {
 namespace {

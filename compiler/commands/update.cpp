@@ -11,7 +11,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
-#include "compiler/commands/number_option.h"
+#include "compiler/console/number_option.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
 

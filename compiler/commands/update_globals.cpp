@@ -12,9 +12,9 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/shard_state.h"
-#include "compiler/fitting/fit_files.h"
-#include "compiler/fitting/fit_summary.h"
-#include "runtime/files/trace.h"
+#include "compiler/fit/fit_files.h"
+#include "compiler/fit/fit_summary.h"
+#include "runtime/output/trace.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -43,11 +43,11 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kExpected);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
-  const NamedArray *const branches = find_array(*arrays, "lehr.branches"), *const place =
+  const NamedArray *const branches = find_array(*arrays, "lehr.branches"), *const identity =
                                                                                find_array(*arrays, "lehr.place");
-  if (!branches || !place) return wrong(fmt::format("not {}", kWhat));
-  if (const auto [other, first] = from.by_shard.emplace(place->values, path); !first)
-    return wrong(fmt::format("{} is of the same shard", other->second));
+  if (!branches || !identity) return wrong(fmt::format("not {}", kExpected));
+  if (const auto [entry, first] = from.by_shard.emplace(identity->values, path); !first)
+    return wrong(fmt::format("{} is of the same shard", entry->second));
   for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
     const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
                         static_cast<std::size_t>(branches->values[2 * k + 1])};

@@ -7,7 +7,7 @@
 
 #include "compiler/density/poly.h"
 #include "compiler/density/zeros.h"
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 
 namespace lehr::density {
 namespace {

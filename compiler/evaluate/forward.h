@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/math/evaluate.h"
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/model/model.h"
 
 namespace lehr {

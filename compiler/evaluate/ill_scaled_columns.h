@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/model/model.h"
 
 namespace lehr {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/model/model.h"
 
 namespace lehr {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/model/model.h"
 #include "runtime/array.h"
 

@@ -65,7 +65,7 @@ DiscreteChains::DiscreteChains(ModelEvaluator& forward, std::vector<VariableId> 
     : forward_(forward), chains_(std::move(chains)), own_(std::move(own)) {
   for (const VariableId c : chains_) {
     const std::span<double> z = forward_.values(c);
-    known_.emplace_back(z.begin(), z.end());
+    observed_.emplace_back(z.begin(), z.end());
     std::ranges::fill(z, std::nan(""));
   }
   steps_.resize(observed_[0].size());
@@ -157,7 +157,7 @@ std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observatio
     // An `own` element is summed with its prior, so the elements that the prior reads count as well.
     todo.push_back({forward_.model()[u->variable].statement, *u, 1});
   }
-  for (const Element& e : placed)
+  for (const Element& e : assigned)
     forward_.values(e)[0] = std::nan("");
   bool free = true;
   for (const Element& e : own) {

@@ -1,6 +1,6 @@
 // An instance: a model that is compiled for one data set, with the data in its memory. `fit` runs it.
 //
-// It turns a lowered program and bound data into an Engine, on which the methods of runtime/methods work. It translates
+// It turns a lowered program and bound data into an Engine, on which the methods of runtime/inference work. It translates
 // between the engine's buffers and arrays with names: start values, posteriors and draws.
 #pragma once
 #include <functional>
@@ -15,7 +15,7 @@
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
-#include "runtime/methods/random_start.h"
+#include "runtime/search/random_start.h"
 
 namespace lehr {
 

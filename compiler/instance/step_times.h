@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/instance/functions.h"
-#include "compiler/loops/lower.h"
+#include "compiler/lower/lower.h"
 
 namespace lehr {
 

@@ -1,8 +1,8 @@
 // Converts results to lists of arrays for C.
 #include "compiler/library/c_arrays.h"
 
-#include "compiler/fitting/posterior_numbers.h"
-#include "compiler/fitting/saved_draws.h"
+#include "compiler/posterior/posterior_numbers.h"
+#include "compiler/posterior/saved_draws.h"
 
 void lehr_arrays::add(std::string name, std::vector<std::int64_t> shape, std::vector<double> values, bool integer,
                       std::vector<std::string> plates) {

@@ -8,11 +8,11 @@
 #include <iterator>
 
 #include "compiler/advice.h"
-#include "compiler/fitting/chains.h"
-#include "compiler/fitting/fit_files.h"
-#include "compiler/fitting/fit_summary.h"
-#include "compiler/fitting/held_out.h"
-#include "compiler/fitting/labelled_draws.h"
+#include "compiler/fit/chains.h"
+#include "compiler/fit/fit_files.h"
+#include "compiler/fit/fit_summary.h"
+#include "compiler/score/held_out.h"
+#include "compiler/posterior/labelled_draws.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/npz.h"

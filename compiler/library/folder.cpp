@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/fitting/fit_files.h"
-#include "compiler/fitting/held_out.h"
-#include "compiler/fitting/saved_draws.h"
+#include "compiler/fit/fit_files.h"
+#include "compiler/score/held_out.h"
+#include "compiler/posterior/saved_draws.h"
 #include "compiler/library/impl.h"
 #include "runtime/files/readers.h"
-#include "runtime/files/trace.h"
+#include "runtime/output/trace.h"
 
 namespace lehr {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/fitting.h"
+#include "compiler/fit/fitting.h"
 #include "compiler/library/lehr.h"
 #include "runtime/files/labelled.h"
 

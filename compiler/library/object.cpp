@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/fitting/held_out.h"
+#include "compiler/score/held_out.h"
 #include "compiler/instance/built.h"
 #include "compiler/instance/members.h"
 #include "compiler/library/c_options.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compiler/fitting/prediction.h"
-#include "compiler/fitting/prediction_arrays.h"
+#include "compiler/predict/prediction.h"
+#include "compiler/predict/prediction_arrays.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 

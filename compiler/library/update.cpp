@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/advice.h"
-#include "compiler/fitting/held_out.h"
-#include "compiler/fitting/posterior_prior.h"
+#include "compiler/score/held_out.h"
+#include "compiler/posterior/posterior_prior.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 

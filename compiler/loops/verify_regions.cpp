@@ -1,6 +1,6 @@
 // The verifier of parallel regions: what functions of a range of items or iterations may access, as several of them run
 // at the same time. Every worker has a copy of its own of scratch and of sums; everything else is common to all
-// (runtime/methods/workers.h).
+// (runtime/parallel/workers.h).
 //
 // An access belongs to the range if one of its indices depends on the range. "Depends" is a fixed point over the
 // scalars and private arrays of the function. A value depends on the range if it is computed from the range or from

@@ -1,5 +1,5 @@
 // The verifier of parallel regions: it checks that chunks of a parallel loop cannot race. Chunks of items, and of the
-// iterations of outlined loops, run at the same time on different threads (runtime/methods/workers.h).
+// iterations of outlined loops, run at the same time on different threads (runtime/parallel/workers.h).
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // The visitor of Loops: a walk over statements and expressions that calls back for each expression, array and scalar.
-// It is for analyses; what changes programs is in compiler/passes/rewrite.h.
+// It is for analyses; what changes programs is in compiler/analysis/rewrite.h.
 #pragma once
 #include <limits>
 #include <variant>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/loops/lower.h"
+#include "compiler/lower/lower.h"
 
 namespace lehr {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/loops/lower.h"
+#include "compiler/lower/lower.h"
 #include "runtime/machine/model.h"
 
 namespace lehr {

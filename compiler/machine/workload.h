@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/loops/lower.h"
+#include "compiler/lower/lower.h"
 
 namespace lehr {
 

@@ -8,7 +8,7 @@
 
 #include "compiler/options/option_ranges.h"
 #include "runtime/files/atomic_file.h"
-#include "runtime/methods/random_start.h"
+#include "runtime/search/random_start.h"
 
 namespace lehr {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "compiler/fitting/method.h"
+#include "compiler/fit/method.h"
 #include "runtime/result.h"
 
 namespace lehr {

@@ -60,7 +60,7 @@ struct FitOptions {
   std::int64_t thin = 1;     // sweeps for each recorded draw (gibbs)
   std::int64_t threads = 0;  // worker threads; 0: one a processor. Results do not depend on it
   std::int64_t parts =
-      0;  // incremental batches of items in a sweep (runtime/methods/incremental.h); 0: chosen automatically
+      0;  // incremental batches of items in a sweep (runtime/inference/incremental.h); 0: chosen automatically
   /// Sweeps between ELBOs (cavi; 0: every sweep), or steps between exact ELBOs (svi; 0: at the end only).
   std::int64_t elbo_every = 0;
 };

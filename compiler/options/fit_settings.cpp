@@ -10,7 +10,7 @@
 #include "compiler/options/anneal_spec.h"
 #include "compiler/options/help_texts.h"
 #include "compiler/support/overloaded.h"
-#include "runtime/methods/random_start.h"
+#include "runtime/search/random_start.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "compiler/fitting/fitting.h"
+#include "compiler/fit/fitting.h"
 #include "compiler/options/fit_options.h"
 #include "compiler/options/option_ranges.h"
 

@@ -124,9 +124,9 @@ Result<std::uint64_t> whole_option(std::string_view name, std::string_view value
   return *x;
 }
 
-Error unknown_option(std::string_view name, const std::vector<std::string>& known) {
+Error unknown_option(std::string_view name, const std::vector<std::string>& options) {
   Error out = usage_error(std::string(name), "there is no such option");
-  out.notes.push_back(fmt::format("options: {}", fmt::join(known, ", ")));
+  out.notes.push_back(fmt::format("options: {}", fmt::join(options, ", ")));
   return out;
 }
 

@@ -14,9 +14,9 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/independent_loops.h"
-#include "compiler/passes/latency.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/vectoriser/independent_loops.h"
+#include "compiler/passes/vectoriser/latency.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

@@ -18,10 +18,10 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/recurrence.h"
-#include "compiler/passes/rewrite.h"
+#include "compiler/passes/vectoriser/recurrence.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/passes/effects.h"
-#include "compiler/passes/rewrite.h"
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

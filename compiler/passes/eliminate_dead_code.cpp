@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/analysis/liveness.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/liveness.h"
 #include "compiler/passes/passes.h"
 
 namespace lehr::loops {

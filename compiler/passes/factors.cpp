@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/passes/rewrite.h"
+#include "compiler/analysis/rewrite.h"
 
 namespace lehr::loops {
 namespace {

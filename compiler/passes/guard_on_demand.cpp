@@ -14,11 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/liveness.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/liveness.h"
-#include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {

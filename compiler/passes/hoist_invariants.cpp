@@ -15,9 +15,9 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {

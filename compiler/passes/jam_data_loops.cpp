@@ -21,13 +21,13 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/private_arrays.h"
+#include "compiler/analysis/rewrite.h"
+#include "compiler/analysis/slices.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/private_arrays.h"
-#include "compiler/passes/rewrite.h"
-#include "compiler/passes/slices.h"
-#include "compiler/passes/vectorised.h"
+#include "compiler/passes/vectoriser/vectorised.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
@@ -165,7 +165,7 @@ class Jam {
       if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
-        if (literal(p_, loop->begin) != 0 || !end || (adds_to_row_of_turn(*loop) && !is_flat(*loop))) return false;
+        if (literal(p_, loop->begin) != 0 || !end || (adds_to_varying_row(*loop) && !is_flat(*loop))) return false;
         long_loops_ += *end >= kMinVectorLength;
         longest_ = std::max(longest_, *end);
         return is_simple(loop->body);
@@ -213,7 +213,7 @@ class Jam {
     Block body;
     body.push_back(Stmt{Local{one_by_one_, integer(1)}});
     Block whole = together(parts, false), fewer;
-    if (longest_ < kUnmaskedLength && !rows_of_turns_) fewer = together(parts, true);
+    if (longest_ < kUnmaskedLength && !has_varying_sums_) fewer = together(parts, true);
     body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
     Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
     body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/private_arrays.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/private_arrays.h"
-#include "compiler/passes/rewrite.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

@@ -13,8 +13,8 @@
 #include <map>
 #include <utility>
 
+#include "compiler/analysis/rewrite.h"
 #include "compiler/passes/narrowable.h"
-#include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {

@@ -8,10 +8,10 @@
 #include <map>
 #include <vector>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/vectorised.h"
+#include "compiler/passes/vectoriser/vectorised.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {

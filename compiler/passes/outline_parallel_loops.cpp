@@ -19,12 +19,12 @@
 #include <set>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/outermost.h"
-#include "compiler/passes/rewrite.h"
+#include "compiler/passes/vectoriser/outermost.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

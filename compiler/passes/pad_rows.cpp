@@ -9,8 +9,8 @@
 
 #include <set>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
-#include "compiler/passes/effects.h"
 
 namespace lehr::loops {
 namespace {

@@ -12,11 +12,11 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
 #include "compiler/passes/factors.h"
-#include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
 

@@ -14,10 +14,10 @@
 #include <map>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/rewrite.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

@@ -21,10 +21,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/effects.h"
-#include "compiler/passes/rewrite.h"
-#include "compiler/passes/vectorised.h"
+#include "compiler/passes/vectoriser/vectorised.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

@@ -9,8 +9,8 @@
 
 #include <utility>
 
-#include "compiler/passes/independent_loops.h"
-#include "compiler/passes/recurrence.h"
+#include "compiler/passes/vectoriser/independent_loops.h"
+#include "compiler/passes/vectoriser/recurrence.h"
 
 namespace lehr::loops {
 namespace {

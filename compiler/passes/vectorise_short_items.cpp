@@ -17,8 +17,8 @@
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/block_registers.h"
-#include "compiler/passes/independent_loops.h"
-#include "compiler/passes/vector_accesses.h"
+#include "compiler/passes/vectoriser/independent_loops.h"
+#include "compiler/passes/vectoriser/vector_accesses.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
@@ -107,7 +107,7 @@ class Estimate {
     bool found = true;
     each_statement(x.body, [&](const Stmt& s) {
       const auto* loop = std::get_if<For>(&s.node);
-      found = found && (!loop || turns(*loop, length) <= (length >= kLongLoop ? kUnrolled : 1));
+      found = found && (!loop || trip_count(*loop, length) <= (length >= kLongLoop ? kUnrolled : 1));
     });
     return found;
   }

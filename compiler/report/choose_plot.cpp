@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/fitting/element_names.h"
+#include "compiler/posterior/element_names.h"
 #include "compiler/math/member_families.h"
 #include "compiler/report/page.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/report/plots.h"
 
 namespace lehr::report {

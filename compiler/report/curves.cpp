@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "compiler/fitting/moments.h"
+#include "compiler/posterior/moments.h"
 #include "compiler/report/json_fields.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plot.h"

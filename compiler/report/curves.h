@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/report/markup.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::report {
 

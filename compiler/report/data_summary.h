@@ -1,6 +1,6 @@
 // A table that summarises the data of a fit.
 #pragma once
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/report/markup.h"
 
 namespace lehr::report {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/fitting/element_names.h"
+#include "compiler/posterior/element_names.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plots.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/fitting/element_names.h"
+#include "compiler/posterior/element_names.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plots.h"
 #include "compiler/report/scale.h"
@@ -13,7 +13,7 @@
 namespace lehr::report {
 namespace {
 
-constexpr double kFarApart = 300;     // positive numbers with a larger ratio get a logarithmic axis
+constexpr double kLargeRatio = 300;   // positive numbers with a larger ratio get a logarithmic axis
 constexpr std::size_t kTicks = 4;     // about as many tick labels
 constexpr std::size_t kLongTick = 5;  // if a label has more characters, every second one is hidden on narrow screens
 

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "compiler/evaluate/forward.h"
-#include "compiler/fitting/moments.h"
+#include "compiler/posterior/moments.h"
 #include "compiler/math/evaluate.h"
 #include "compiler/model/walk.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/model/model.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::report {
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/fitting/element_names.h"
-#include "compiler/fitting/moments.h"
-#include "compiler/fitting/posterior_numbers.h"
-#include "compiler/fitting/saved_draws.h"
+#include "compiler/posterior/element_names.h"
+#include "compiler/posterior/moments.h"
+#include "compiler/posterior/posterior_numbers.h"
+#include "compiler/posterior/saved_draws.h"
 
 namespace lehr::report {
 namespace {

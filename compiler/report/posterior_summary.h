@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/math/family.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::report {
 

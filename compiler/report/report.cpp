@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/fitting/moments.h"
+#include "compiler/posterior/moments.h"
 #include "compiler/report/curves.h"
 #include "compiler/report/data_summary.h"
 #include "compiler/report/derivation.h"

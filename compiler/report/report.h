@@ -7,7 +7,7 @@
 
 #include "compiler/conditionals/derivation.h"
 #include "compiler/report/choose_plot.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::report {
 

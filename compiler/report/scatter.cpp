@@ -12,7 +12,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
-#include "compiler/fitting/element_names.h"
+#include "compiler/posterior/element_names.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plot.h"
 #include "compiler/report/posterior_summary.h"

@@ -4,7 +4,7 @@
 
 #include "compiler/report/markup.h"
 #include "compiler/report/posterior_summary.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::report {
 

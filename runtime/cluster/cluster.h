@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/methods/group.h"
+#include "runtime/parallel/group.h"
 
 namespace lehr {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "runtime/methods/group.h"
+#include "runtime/parallel/group.h"
 
 namespace lehr {
 

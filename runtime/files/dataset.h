@@ -1,5 +1,5 @@
 // Named arrays as read from the user's files, before they are matched with the variables of a model. Every reader of a
-// format produces these; compiler/model/bind.h consumes them.
+// format produces these; compiler/binding/bind.h consumes them.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 // Says whether the components of a mixture or chain may be permuted. The compiler stores the answer in the model's
-// tables (ComponentsRow::ordered), and moves of components (runtime/methods/moves.cpp) obey it.
+// tables (ComponentsRow::ordered), and moves of components (runtime/search/moves.cpp) obey it.
 #pragma once
 #include <cstdint>
 

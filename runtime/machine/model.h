@@ -85,7 +85,7 @@ struct ArrayRow {
 /// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
 inline constexpr std::int64_t kForElbo = 2;
 /// One step of a sweep: an item stage (a loop over items that updates their local blocks and adds up statistics), or
-/// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/loops/lower.h.
+/// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/lower/lower.h.
 struct StepRow {
   std::int64_t stage;    // 1: an item stage; 0: a block outside the items, updated by `update`
   std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForElbo: needed for the ELBO alone
@@ -192,7 +192,7 @@ struct PriorRow {
       parameter;        // index in Model::parameters of the posterior's parameter that is copied to it
 };
 
-/// How an array of data belongs to the elements of a subject; see runtime/methods/features.h.
+/// How an array of data belongs to the elements of a subject; see runtime/search/features.h.
 enum class FeatureLayout : std::int64_t {
   rows,    // a matrix: every element has equally many values
   ragged,  // every element has a row of a nested plate
@@ -219,7 +219,7 @@ struct ElementSetRow {
       columns;                 // number of arrays that describe the elements
 };
 
-/// What an array with an axis over exchangeable components contains; see runtime/methods/components.h.
+/// What an array with an axis over exchangeable components contains; see runtime/search/components.h.
 enum class ComponentKind : std::int64_t {
   statistic,       // sums over items
   responsibility,  // probabilities of a stored category, over [..., component]
@@ -239,7 +239,7 @@ struct StickSumsRow {
   std::int64_t most,  // buffer of sums over all components but the last
       all;            // buffer of the sums over all components, the last included
 };
-/// A latent category whose values are components; the fields are those of Allocation in runtime/methods/components.h.
+/// A latent category whose values are components; the fields are those of Allocation in runtime/search/components.h.
 struct AllocationRow {
   std::int64_t step,     // step of the stage whose items have the category; -1: its probabilities are stored
       buffer,            // buffer of the stored probabilities of the category; -1: they are not stored
@@ -271,7 +271,7 @@ enum class BuiltFrom : std::int64_t {
 
 /// A compiled model: all of its tables, and the positions of the functions and buffers that a driver needs. The
 /// functions without arguments are marked (); each returns 0 or a failure status. See Interface in
-/// compiler/loops/lower.h.
+/// compiler/lower/lower.h.
 struct Model {
   std::uint64_t hash;          // digest of everything that the layout of a state depends on
   std::int64_t layout;         // kLayout of the compiler that wrote the tables

@@ -1,131 +1,262 @@
-// The search for built objects: makes an engine over the object's tables and functions, copies the data and carried
-// priors in, searches, and copies the posterior back into the state. An error leaves the factors of the state as they
-// were.
+// The search. Search::all() has its order: race, lead, more races while they are cheap, anneal, move. The best state is
+// kept throughout and restored at the end, whatever the last step led to. If every start fails, a plain run from the
+// first state gives the error message.
 #include "runtime/search/search.h"
 
-#include <new>
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "runtime/embedded/state.h"
-#include "runtime/methods/random_start.h"
-#include "runtime/methods/search.h"
+#include "runtime/inference/improvement_bound.h"
+#include "runtime/search/race.h"
 
 namespace lehr {
 namespace {
 
-using embedded::State;
-using machine::Model;
+constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a candidate
+constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
+constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
+constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
 
-/// Returns the run-time sizes of a state.
-std::vector<std::int64_t> sizes_of(const Model& m, const State& s) { return {s.sizes, s.sizes + m.size_count}; }
+/// One search.
+class Search {
+ public:
+  Search(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
+      : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
-/// Copies a buffer between the state and the engine: to the state if `to_state`.
-void copy(const State& s, const Engine& e, std::int64_t b, bool to_state) {
-  const machine::View view = embedded::view_of(e.model(), s);
-  const auto move = [&](auto state, auto engine) {
-    if (to_state) std::ranges::copy(engine, state.begin());
-    else std::ranges::copy(state, engine.begin());
-  };
-  if (e.model().buffers[b].integers) move(view.integers(b), e.integers(b));
-  else move(view.reals(b), e.reals(b));
-}
-
-/// Returns the options of the search that the caller's options stand for.
-SearchOptions options_of(const lehr_search_options& o, const machine::Accuracy& accuracy) {
-  SearchOptions out = search_options(o.full != 0);
-  out.seed = o.seed;
-  if (o.max_iterations > 0) out.max_iterations = o.max_iterations;
-  if (o.tolerance > 0) out.tolerance = o.tolerance;
-  out.local_iterations = accuracy.iterations;
-  out.local_tolerance = accuracy.tolerance;
-  return out;
-}
-
-/// Returns the number of accepted moves.
-std::int64_t accepted(const MoveReport& r) {
-  return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted;
-}
-
-/// Searches and writes the posterior to the state. Returns a status; throws OutOfMemory and std::bad_alloc.
-std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr_search_result& result) {
-  Engine e(m, sizes_of(m, s), 0, nullptr);
-  e.work_with(static_cast<std::size_t>(o.threads));
-  e.describe = [](std::int32_t) { return std::string(); };
-  for (std::int64_t k = 0; k < m.array_count; ++k)
-    copy(s, e, m.arrays[k].buffer, false);
-  for (std::int64_t b = 0; b < m.buffer_count; ++b) {
-    if (m.buffers[b].role == machine::Role::prior) copy(s, e, b, false);
+  /// Does all of the work, from the start of the kind `first` that is in place.
+  Outcome all(StartKind first) {
+    const Snapshot begin = e_.snapshot_state();
+    std::vector<Candidate> candidates = race(e_, o_, first, 0, on_sweep_, report_);
+    const std::int64_t raced = report_.sweeps;
+    if (!candidates.empty()) {
+      e_.load(candidates.front().state);
+      if (has_own_proportions(e_)) melt(candidates.front());
+    }
+    const double melted = best_elbo_;
+    lead(candidates);
+    if (!best_ && out_.status != Status::interrupted) {
+      candidates = race(e_, o_, first, 1, on_sweep_, report_);
+      lead(candidates);
+    }
+    if (!best_ && out_.status != Status::interrupted) {
+      // Every start has failed: a plain run gives the message.
+      e_.load(begin);
+      run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
+    }
+    if (!best_) return out_;
+    if (best_elbo_ > melted) race_more(first, raced);
+    restore();
+    if (out_.status == Status::interrupted) return out_;
+    out_.status = best_status_;
+    if (best_elbo_ > melted) anneal();
+    if (out_.status == Status::numerical_failure) {  // of an annealed candidate: the result so far stays
+      restore();
+      out_.status = best_status_;
+    }
+    if (out_.status != Status::interrupted) move();
+    if (!(out_.elbo >= best_elbo_)) restore();
+    return out_;
   }
-  if (const std::int32_t status = e.prepare()) return status;
-  StartKind first = StartKind::seeds;
-  if (o.keep_start) {
-    for (const std::int64_t b : e.state_buffers())
-      copy(s, e, b, false);
-    if (const std::int32_t status = e.call(m.expectations)) return status;
-  } else {
-    const StartResult started = start_with_fallback(e, first, Rng(o.seed, 0));
-    if (!started.kind) return started.failed;
-    first = *started.kind;
+
+ private:
+  /// Runs a method. Its sweeps are added to those of the search, and the iterations of the outcome are their sum.
+  template <class Method>
+  void run(const Method& method) {
+    const auto counted = [&](const SweepReport& s) {
+      SweepReport later = s;
+      later.iteration += report_.sweeps;
+      return on_sweep_(later);
+    };
+    const ExtrapolationCounts before = out_.extrapolations;
+    out_ = method(counted);
+    out_.extrapolations += before;
+    report_.sweeps += out_.iterations;
+    out_.iterations = report_.sweeps;
   }
-  set_restart(e, first);
-  SearchOptions options = options_of(o, s.accuracy);
-  options.components = components_of(e);
-  SearchReport report;
-  bool stopped = false;  // once true it stays so, because every further run asks the callback
-  const auto on_sweep = [&](const SweepReport& r) {
-    if (o.on_sweep && !stopped) stopped = o.on_sweep(o.context, r.iteration, r.elbo, r.temperature) != 0;
-    return !stopped;
-  };
-  const Outcome outcome = run_search(e, options, first, on_sweep, report);
-  if (outcome.status == Status::numerical_failure) return embedded::kNotFinite;
-  for (const std::int64_t b : e.state_buffers())
-    copy(s, e, b, true);
-  result = {outcome.elbo,
-            outcome.iterations,
-            static_cast<std::int64_t>(report.starts.size()),
-            static_cast<std::int64_t>(report.candidates.size()),
-            accepted(report.moves),
-            outcome.status == Status::converged};
-  return embedded::kOk;
+
+  /// Lets candidates converge until enough() is true.
+  void lead(std::vector<Candidate>& candidates) {
+    for (Candidate& a : candidates) {
+      if (enough() || out_.status == Status::interrupted) break;
+      converge(a);
+    }
+  }
+
+  /// Returns true if no more candidates need to converge: the least number has, and their results agree or further ones
+  /// would be costly.
+  bool enough() const { return leaders_ >= o_.leaders && (agree_ || report_.sweeps >= o_.patience * length_); }
+
+  /// Continues a candidate until it converges or cannot become the best. The first start always converges, so that the
+  /// search is never worse than a plain run.
+  void converge(Candidate& a) {
+    SearchReport::Start& start = report_.starts[a.start];
+    e_.load(std::exchange(a.state, {}));
+    const std::int64_t before = report_.sweeps, made = a.run->outcome().iterations;
+    ImprovementBound outlook;
+    bool hopeless = false;
+    run([&](const OnSweep& counted) {
+      Outcome out = a.run->go_on(o_.max_iterations, [&](SweepReport s) {
+        if (a.start > 0 && std::isfinite(s.elbo)) hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+        s.iteration -= made;
+        return counted(s) && !hopeless;
+      });
+      out.iterations -= made;
+      return out;
+    });
+    a.run.reset();
+    if (hopeless) out_.status = Status::max_iter;
+    start.leader = true;
+    start.converged = !hopeless;
+    start.sweeps += report_.sweeps - before;
+    start.elbo = out_.elbo;
+    if (out_.status == Status::numerical_failure) {
+      start.converged = false;
+      start.elbo = NAN;
+      return;
+    }
+    agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
+    ++leaders_;
+    if (out_.elbo <= best_elbo_) {
+      others_.push_back(e_.snapshot_state());
+      return;
+    }
+    if (best_) others_.push_back(std::move(best_));
+    keep();
+    length_ = start.sweeps;
+  }
+
+  /// Runs further races of fresh starts while all races together have made fewer sweeps than the best run, and the
+  /// search is still cheap. The best candidate of each converges.
+  void race_more(StartKind first, std::int64_t raced) {
+    const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
+    for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
+      const std::int64_t before = report_.sweeps;
+      std::vector<Candidate> candidates = race(e_, o_, first, round, on_sweep_, report_);
+      raced += report_.sweeps - before;
+      if (candidates.empty()) return;
+      converge(candidates.front());
+    }
+  }
+
+  /// Stores the state in place as the best one.
+  void keep() {
+    best_ = e_.snapshot_state();
+    best_elbo_ = out_.elbo;
+    best_status_ = out_.status;
+  }
+
+  /// Loads the best state.
+  void restore() {
+    e_.load(best_);
+    out_.elbo = best_elbo_;
+    out_.failure.clear();
+  }
+
+  /// Anneals all entropies from fresh flat starts, for models with proportions of items. The result depends little on
+  /// the start, and plain runs rarely reach it.
+  void melt(const Candidate& leader) {
+    AutoOptions annealed = o_;
+    annealed.stop_early = annealed.fresh = true;
+    for (std::int64_t k = 0; k < o_.melts && out_.status != Status::interrupted; ++k) {
+      e_.load(leader.state);
+      annealed.seed = o_.seed + kNextMelt * static_cast<std::uint64_t>(k);
+      AutoReport report;
+      run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report); });
+      const bool whole = out_.status != Status::interrupted && out_.status != Status::numerical_failure;
+      if (whole && !report.candidates.empty() && out_.elbo > best_elbo_) {
+        keep();
+        static_cast<AutoReport&>(report_) = std::move(report);
+      }
+    }
+    if (out_.status == Status::interrupted && !best_) {
+      best_ = leader.state;
+      best_elbo_ = leader.elbo;
+    }
+  }
+
+  /// Anneals from the best state, which is in place. The shorter the best run was, the fewer sweeps a candidate makes
+  /// at each temperature.
+  void anneal() {
+    AutoOptions annealed = o_;
+    annealed.candidate_sweeps =
+        std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.candidate_sweeps);
+    annealed.stop_early = true;
+    annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
+    annealed.most = o_.most_lengths * length_ - report_.sweeps;
+    annealed.others = std::move(others_);
+    static_cast<AutoReport&>(report_) = {};
+    run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
+  }
+
+  /// Moves components from the best state, within a budget of sweeps relative to those made so far.
+  void move() {
+    MoveOptions moves{o_};
+    moves.most_sweeps = static_cast<std::int64_t>(o_.move_fraction * static_cast<double>(report_.sweeps));
+    moves.splits = o_.splits;
+    const Outcome converged = out_;
+    run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, converged, counted, report_.moves); });
+  }
+
+  const Engine& e_;
+  const SearchOptions& o_;
+  const OnSweep& on_sweep_;
+  SearchReport& report_;
+  Outcome out_;
+  Snapshot best_;
+  std::vector<Snapshot> others_;  // solutions of the other leaders
+  double best_elbo_ = -INFINITY;
+  Status best_status_ = Status::max_iter;
+  std::int64_t length_ = 0;   // sweeps of the best run
+  std::int64_t leaders_ = 0;  // candidates that have converged
+  bool agree_ = true;         // true: all of them have found the same ELBO
+};
+
+/// Returns true if membership is mixed: items belong to several components at once, in proportions of their own.
+bool is_mixed(const Components& c) {
+  return std::ranges::any_of(c.arrays,
+                             [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::proportion; });
 }
 
-/// Computes the sums of the data in the state and sets its flags as after a sweep. Returns a status.
-std::int32_t finish_state(const Model& m, State& s) {
-  s.scale = 1;
-  for (std::int64_t k = 0; k < m.size_count; ++k)
-    s.outer_sizes[k] = s.sizes[k];
-  machine::set(embedded::machine_of(m, s), {});
-  if (const std::int32_t status = machine::call_on_data(embedded::machine_of(m, s), m.prepare)) return status;
-  s.prepared = s.started = s.swept = s.statistics_valid = 1;
-  s.expectations_stale = s.items_changed = 0;
-  return embedded::kOk;
+/// Adapts a quick search to a model whose components can be moved. Moves repair what starts miss, so there are fewer
+/// starts. With mixed membership moves find little and annealing much, so moves get fewer sweeps.
+SearchOptions beside_moves(SearchOptions o) {
+  const auto is_movable = [](const Components& c) { return !c.distinguished; };
+  if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;
+  if (std::ranges::any_of(o.components, is_mixed)) {
+    o.move_fraction = 0.2;
+    return o;
+  }
+  o.starts = 1;
+  o.patience = 0;
+  return o;
 }
 
 }  // namespace
-}  // namespace lehr
 
-extern "C" std::int32_t lehr_search(const void* model, void* memory, const void* data,
-                                    const lehr_search_options* options, lehr_search_result* result) {
-  using namespace lehr;
-  if (!model) return embedded::kNull;
-  const auto& m = *static_cast<const Model*>(model);
-  if (m.layout != machine::kLayout) return embedded::kAbi;
-  if (m.random_key >= 0) return embedded::kArgument;
-  State* s = nullptr;
-  if (const std::int32_t status = embedded::open(m, memory, s)) return status;
-  if (const std::int32_t status = embedded::adopt(m, *s, static_cast<const embedded::DataSet*>(data))) return status;
-  const lehr_search_options given = options ? *options : lehr_search_options{};
-  if (given.threads < 0 || given.max_iterations < 0 || !(given.tolerance >= 0) ||
-      given.tolerance - given.tolerance != 0)
-    return embedded::kArgument;
-  if (given.keep_start && !s->started) return embedded::kNotStarted;
-  lehr_search_result computed{};
-  try {
-    if (const std::int32_t status = search(m, *s, given, computed)) return status;
-  } catch (const OutOfMemory&) {
-    return embedded::kShort;
-  } catch (const std::bad_alloc&) {
-    return embedded::kShort;
-  }
-  if (result) *result = computed;
-  return finish_state(m, *s);
+SearchOptions search_options(bool full) {
+  SearchOptions out;
+  if (!full) return out;
+  out.starts = 4;
+  out.leaders = 4;
+  out.patience = 10;
+  out.cycles = true;
+  out.move_fraction = 4;
+  out.splits = 8;
+  out.spare_lengths = 14;
+  out.most_lengths = 60;
+  out.failures = 6;
+  out.melts = 3;
+  return out;
 }
+
+Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, const OnSweep& on_sweep,
+                   SearchReport& report) {
+  const WeightsGuard plain{e};
+  e.set({});
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, {});
+  const SearchOptions options = beside_moves(o);
+  return Search(e, options, on_sweep, report).all(first);
+}
+
+}  // namespace lehr

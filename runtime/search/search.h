@@ -1,53 +1,58 @@
-/* The search of `lehr fit` for programs with built objects: it takes the best of many starts, anneals it and moves its
-   components. Link liblehr_search.a, the C++ library and threads (-llehr_search -lstdc++ -lm -pthread) with the object.
-   The search allocates memory and starts threads of its own; one thread at a time may use a state.
+// Search for the best optimum: coordinate ascent from many starts, annealing, and moves of components.
+//
+//     race      candidates from starts of every kind make a few sweeps; the best go on (race.h)
+//     lead      the leaders converge; more of them as long as their results differ
+//     anneal    the best is annealed from its melting temperature, if it has one (auto_anneal.h)
+//     move      components are merged, removed and split (moves.h)
+#pragma once
+#include <string_view>
+#include <vector>
 
-     lehr_search_options options = {.seed = 1};
-     lehr_search_result found;
-     int32_t status = lehr_search(gmm_model(), state, &data, &options, &found);
+#include "runtime/inference/auto_anneal.h"
+#include "runtime/search/moves.h"
 
-   Afterwards the state has the posterior, as after a step. */
-#ifndef LEHR_SEARCH_H
-#define LEHR_SEARCH_H
-#include <stdint.h>
+namespace lehr {
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/// The options of the search. A "length" is the number of sweeps of the best converged run.
+struct SearchOptions : AutoOptions {
+  std::int64_t starts = 2;         // random starts of each kind in a race
+  std::int64_t leaders = 2;        // candidates that converge at least
+  std::int64_t patience = 4;       // more converge while results differ, until the search has made this many lengths
+  std::int64_t spare_lengths = 3;  // lengths up to which further candidates are annealed in any case; half of that,
+                                   // rounded down, if the leaders agree
+  std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
+  std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
+  double move_fraction = 1;        // sweeps allowed to moves, relative to all sweeps before them
+  std::int64_t splits = 2;         // attempts to split each component, see MoveOptions
+  std::vector<Components> components = {};  // the components that moves may edit
+};
 
-/* The options of a search. Zeros are the defaults of `lehr fit`, but for the seed. */
-typedef struct lehr_search_options {
-  uint64_t seed;          /* seed of all starts, as in `lehr fit --seed` */
-  int32_t full;           /* 1: more starts, more that converge, and repeated annealing, as `--search full` */
-  int32_t keep_start;     /* 1: the factors in the state are the first of the starts that compete */
-  int64_t max_iterations; /* most sweeps of a run; 0: 1000 */
-  double tolerance;       /* relative tolerance at which a run has converged; 0: 1e-8 */
-  int64_t threads;        /* worker threads; 0: one a processor. Results do not depend on it */
-  /* A callback after every sweep of any run, with the ELBO at temperature 1 in nats. If it returns nonzero, the search
-     ends with the best result so far. May be null. */
-  int32_t (*on_sweep)(void* context, int64_t sweep, double elbo, double temperature);
-  void* context; /* first argument of on_sweep */
-} lehr_search_options;
+/// Returns the options of a quick search; with `full`, those of a longer one: more starts and leaders, repeated
+/// annealing, more moves.
+SearchOptions search_options(bool full);
 
-/* What a search found. */
-typedef struct lehr_search_result {
-  double elbo;       /* ELBO of the posterior in the state, in nats */
-  int64_t sweeps;    /* sweeps of all runs */
-  int64_t starts;    /* starts that were made */
-  int64_t annealed;  /* runs that began at a temperature above 1 */
-  int64_t moves;     /* moves of components that were accepted */
-  int32_t converged; /* 1: the best run converged within max_iterations */
-} lehr_search_result;
+/// What the search did, for fit.json and the terminal: every start with its outcome, the moves of components, and the
+/// annealing.
+struct SearchReport : AutoReport {
+  /// The record of one start in the report: how its factors were initialised, and what became of its candidate. In a
+  /// race, the candidates of several starts make a few sweeps, and only the better half go on.
+  struct Start {
+    StartKind kind;           // how it was made
+    std::uint64_t seed;       // seed of the start
+    std::int64_t sweeps = 0;  // sweeps of its candidate
+    double elbo = 0;          // last ELBO of the candidate; NaN: it failed
+    bool same = false;        // true: another candidate had reached the same ELBO
+    bool leader = false;      // true: it went on after the race
+    bool converged = false;   // true: it was not stopped before its end
+  };
+  std::vector<Start> starts;  // all starts, in order
+  MoveReport moves;           // what the moves did
+  std::int64_t sweeps = 0;    // sweeps of all candidates and moves
+};
 
-/* Searches for the posterior with the highest ELBO and leaves it in the state. `model` is NAME_model(); `data` is a
-   NAME_data, or null for that of the call before. `options` (null: the defaults) and `result` may be null. Returns a
-   status for NAME_error: one of NAME_step; ABI if object and library are of different versions; ARGUMENT if an option
-   is out of range or the object samples; SHORT if memory does not suffice; NOT_FINITE if every start fails. Unless the
-   status is 0, the factors in the state stay as they were. */
-int32_t lehr_search(const void* model, void* state, const void* data, const lehr_search_options* options,
-                    lehr_search_result* result);
+/// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind
+/// `first`, is one of the candidates. The result is a function of the seed.
+Outcome run_search(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
+                   SearchReport& report);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+}  // namespace lehr

@@ -8,8 +8,8 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/methods/adaptive.h"
-#include "runtime/methods/sweep.h"
+#include "runtime/inference/adaptive.h"
+#include "runtime/inference/sweep.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "compiler/instance/instance.h"
-#include "runtime/methods/batches.h"
-#include "runtime/methods/svi.h"
+#include "runtime/inference/batches.h"
+#include "runtime/inference/svi.h"
 #include "tests/posterior/every_model.h"
 
 namespace {

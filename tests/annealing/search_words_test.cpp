@@ -1,7 +1,7 @@
 // The sentence that a search prints about its result.
 #include <catch2/catch.hpp>
 
-#include "compiler/fitting/method.h"
+#include "compiler/fit/method.h"
 
 using namespace lehr;
 

@@ -25,6 +25,10 @@ RETIRED = {
 RETIRED_NAMES = {
     "settle": "resolve, apply, converge", "settles": "converges", "laws": "marginals, posterior moments", "growth": "unseen groups",
     "creeps": "converges slowly", "leap": "extrapolation", "leaps": "extrapolations", "bring": "load", "supply": "source", "hire": "start",
+    "turn": "iteration, step", "turns": "iterations, steps", "settled": "converged, fixed", "taken": "pending, occupied, used",
+    "kept": "cached, saved, retained", "apart": "separate, alone", "known": "observed, constant", "said": "reported, stated",
+    "caveat": "note", "caveats": "notes", "remark": "note", "remarks": "notes", "room": "capacity, free component", "rooms": "capacity",
+    "informed": "d-connected", "told": "distinguished", "waiting": "latency, pending", "asked": "requested", "unread": "never read",
     "standing": "shard state", "surroundings": "context", "caution": "warning", "cautions": "warnings", "meant": "used length",
 }
 # Identifiers that may contain one, and why.

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "compiler/instance/instance.h"
-#include "runtime/methods/gibbs.h"
+#include "runtime/inference/gibbs.h"
 #include "tests/embedding/state.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include "compiler/instance/instance.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
-#include "runtime/methods/cavi.h"
+#include "runtime/inference/cavi.h"
 #include "tests/embedding/state.h"
 
 namespace {

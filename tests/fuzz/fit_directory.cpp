@@ -4,12 +4,12 @@
 #include <limits>
 #include <vector>
 
-#include "compiler/commands/describe.h"
-#include "compiler/fitting/saved_draws.h"
+#include "compiler/console/describe.h"
+#include "compiler/posterior/saved_draws.h"
 #include "compiler/library/lehr_c.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/npz.h"
-#include "runtime/files/saved_fit.h"
+#include "runtime/output/saved_fit.h"
 #include "tests/fuzz/input.h"
 
 using namespace lehr;

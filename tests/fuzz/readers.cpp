@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/binding/bind.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/npz.h"

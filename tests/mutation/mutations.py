@@ -502,7 +502,7 @@ m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});",
 
 m = area("rows that no sweep reads", "posterior_rows|passes")
 m("if («f.cold») continue;", "true")
-m("return !options.rows && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_rows|posterior_random_models")
+m("return !options.item_parameters && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_rows|posterior_random_models")
 
 m = area("numbers of elements and copies", "posterior_tables")
 m("v -= «from»;", "0.0")

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "compiler/instance/instance.h"
-#include "runtime/methods/gibbs.h"
-#include "runtime/methods/svi.h"
+#include "runtime/inference/gibbs.h"
+#include "runtime/inference/svi.h"
 #include "tests/posterior/every_model.h"
 
 namespace {

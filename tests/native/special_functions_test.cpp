@@ -2,7 +2,7 @@
 // libm in long double and against recurrences.
 #include <random>
 
-#include "compiler/loops/functions.h"
+#include "compiler/lower/functions.h"
 #include "compiler/loops/special.h"
 #include "compiler/math/special.h"
 #include "tests/native/harness.h"

@@ -8,7 +8,7 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/methods/sweep.h"
+#include "runtime/inference/sweep.h"
 
 namespace {
 

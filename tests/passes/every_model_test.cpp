@@ -12,7 +12,7 @@
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
-#include "runtime/methods/cavi.h"
+#include "runtime/inference/cavi.h"
 #include "tests/passes/run.h"
 #include "tests/posterior/every_model.h"
 
@@ -150,7 +150,7 @@ TEST_CASE("every model: the text of loops parses back, and the passes do the sam
     DYNAMIC_SECTION(path.stem().string()) {
       const auto p = test::prepare(path);
       const Result<Analysed> drawn = with_sample_factors(p->front);
-      for (const Analysed* a : {&p->front, drawn ? &*drawn : nullptr}) {
+      for (const Analysed* a : {&std::as_const(p->front), drawn ? &*drawn : nullptr}) {
         if (!a) continue;
         const loops::Lowered l = generate(*a, p->data, {.save_locals = true, .new_items = true});
         test::check_round_trip(l.program);

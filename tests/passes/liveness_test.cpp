@@ -1,8 +1,9 @@
 // The pass `eliminate-dead-code` (dead code elimination): scratch and scalars that nothing reads are not computed,
 // unless a computation can fail or its result is visible outside.
-#include "compiler/passes/liveness.h"
+#include "compiler/analysis/liveness.h"
 
 #include "compiler/loops/builder.h"
+#include "compiler/passes/passes.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;

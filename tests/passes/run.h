@@ -1,4 +1,4 @@
-// Runs a program before and after a pass in the interpreter (compiler/passes/execute.h), and compares the buffers that
+// Runs a program before and after a pass in the interpreter (compiler/analysis/execute.h), and compares the buffers that
 // outlive the call bit by bit. Both programs must also be what their texts parse to.
 #pragma once
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
-#include "compiler/passes/execute.h"
+#include "compiler/analysis/execute.h"
 
 namespace lehr::test {
 

@@ -15,7 +15,7 @@
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
-#include "runtime/methods/cavi.h"
+#include "runtime/inference/cavi.h"
 #include "tests/files.h"
 #include "tests/posterior/every_model.h"
 
@@ -123,9 +123,9 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
 const std::set<std::string> kConstants{
     // Widths and units for which the code is written.
     "passes/pad_rows.kLine", "passes/jam_steps.kSteps", "passes/vectorise_short_items.kTogether",
-    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kIterations", "loops/lower_full_rows.kItems",
-    "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes", "native/lower_transposes.kLanes",
-    "native/lower_prefetches.kLine", "native/lower.kBufferAlignment", "native/lower.kDataAlignment",
+    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kIterations", "lower/lower_full_rows.kItems",
+    "lower/lower_full_rows.kTile", "lower/lower_full_rows.kLanes", "native/lower_transposes.kLanes",
+    "native/lower_prefetches.kLine", "lower/lower.kBufferAlignment", "lower/lower.kDataAlignment",
     "native/narrow_tails.kLeastBits", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
     "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
     "native/loop_shape.kMuchWork",
@@ -134,11 +134,11 @@ const std::set<std::string> kConstants{
     "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTransposed",
     "passes/vectorise_short_items.kLeftOver", "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
-    "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "loops/lower_chain_gaussian.kLog2Pi",
-    "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
-    "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "loops/draws.kKinds",
-    "loops/loops.kLogZero", "loops/lower_update.kUnitNormalEntropy", "loops/interpret.kPoison",
-    "loops/lower.kFailBlock", "loops/lower.kFailData", "loops/fused_element.kUnderflow", "native/lower.kFlushToZero",
+    "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "lower/lower_chain_gaussian.kLog2Pi",
+    "lower/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
+    "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "lower/draws.kKinds",
+    "loops/loops.kLogZero", "lower/lower_update.kUnitNormalEntropy", "loops/interpret.kPoison",
+    "lower/lower.kFailBlock", "lower/lower.kFailData", "lower/fused_element.kUnderflow", "lower/lower.kFlushToZero",
     "native/special_functions.kInfinity", "native/special_functions.kNaN", "native/special_functions.kRound",
     "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
 
@@ -275,8 +275,8 @@ void each_number(const std::function<void(const std::string&, const std::string&
   const std::regex constants(R"x(\n\s*(?:static |inline )*constexpr )x"
                              R"x((?:std::)?(?:u?int\d*_t|size_t|int|unsigned|(?:long )?double) (k[A-Z][^;]*);)x");
   const std::regex name(R"x((?:^|, )(k[A-Z]\w*)(?: = |\{))x");
-  for (const char* folder : {"passes", "loops", "native", "schedule"}) {
-    for (const auto& entry : fs::directory_iterator(std::string("compiler/") + folder)) {
+  for (const char* folder : {"analysis", "passes", "loops", "lower", "native", "schedule"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(std::string("compiler/") + folder)) {
       if (!is_source(entry.path())) continue;
       const std::string text = test::contents(entry.path()),
                         file = std::string(folder) + "/" + entry.path().stem().string();

@@ -9,8 +9,8 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/methods/exact.h"
-#include "runtime/methods/sweep.h"
+#include "runtime/inference/exact.h"
+#include "runtime/inference/sweep.h"
 
 namespace {
 

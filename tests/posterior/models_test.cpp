@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "compiler/instance/instance.h"
-#include "runtime/methods/cavi.h"
+#include "runtime/inference/cavi.h"
 #include "tests/posterior/every_model.h"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/methods/cavi.h"
+#include "runtime/inference/cavi.h"
 #include "runtime/rng.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/methods/diagnostics.h"
+#include "runtime/inference/diagnostics.h"
 
 using namespace lehr;
 

@@ -7,7 +7,7 @@
 
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/dataset.h"
-#include "runtime/files/trace.h"
+#include "runtime/output/trace.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/methods/journal.h"
+#include "runtime/parallel/journal.h"
 
 using namespace lehr;
 

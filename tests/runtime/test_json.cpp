@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/files/readers.h"
-#include "runtime/files/writers.h"
+#include "runtime/output/writers.h"
 
 using namespace lehr;
 using Values = std::vector<double>;

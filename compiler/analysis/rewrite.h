@@ -1,0 +1,71 @@
+// Builders of expressions and scalars, and copies of statements with substitutions.
+// Expressions and statements are immutable values: a pass that changes code makes a changed copy. A copy shares every
+// expression in which nothing is substituted, and what shared an expression before shares its copy after.
+#pragma once
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/analysis/slices.h"
+
+namespace lehr::loops {
+
+// ---- making things ----
+
+/// Appends an expression of this type and node to the program and returns its id. The operands of the node must be
+/// expressions of the program already.
+ExprId make(Program& program, Type type, decltype(Expr::node) node);
+
+/// Adds a new scalar variable of this type to the program and returns its id. Its name is `stem`, a point and the
+/// number of scalars before it.
+ScalarId make_scalar(Program& program, const std::string& stem, Type type = Type::i64);
+
+/// Calls `rewrite(Block&)` with the body of every function that is not cold (Function::cold). The buffers that
+/// `rewrite` has appended to `made` become local arrays of that function, and `made` is cleared.
+template <class Rewrite>
+void rewrite_bodies(Program& program, std::vector<BufferId>& made, const Rewrite& rewrite) {
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    if (program.functions[k].cold) continue;
+    // The body is moved out, so that it stays valid if `rewrite` adds functions to the program.
+    Block body = std::move(program.functions[k].body);
+    rewrite(body);
+    program.functions[k].body = std::move(body);
+    std::ranges::move(made, std::back_inserter(program.functions[k].local_arrays));
+    made.clear();
+  }
+}
+
+/// Returns a copy of a statement in which accesses to slices go to the arrays that replace them (`Slice::once`). The
+/// index of the sliced axis is dropped. With `row` for the slice along axis 0: a[i, k] becomes row[k].
+Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement);
+
+/// A formula for the elements of an array of one axis, which replaces loads from that array.
+struct Formula {
+  ScalarId position;  // stands in `value` for the index of the element
+  ExprId value;       // the element at that index
+};
+
+/// The substitutions that substituted() makes in a copy of code. What is not listed stays as it is.
+struct Substitutions {
+  std::map<ScalarId, ScalarId> scalars;       // the new scalar for a scalar, where it is declared, set and read
+  std::map<BufferId, BufferId> arrays;        // the new array for an array, where it is loaded and stored
+  std::map<ScalarId, ExprId> values = {};     // the expression that replaces reads of a scalar
+  std::map<BufferId, Formula> formulas = {};  // the formula that replaces loads from an array of one axis
+  std::map<ExprId, ExprId> expressions = {};  // the expression that replaces a whole expression
+};
+
+/// Returns a copy of a statement, and of all statements in it, with the substitutions of `names`.
+Stmt substituted(Program& program, const Substitutions& names, const Stmt& statement);
+
+/// Returns the expression with the substitutions of `names`; the same id if none of them applies.
+ExprId substituted(Program& program, const Substitutions& names, ExprId expression);
+
+/// Returns a statement that copies the array `slice.replacement` into `array`, at `index` of the sliced axis: loops
+/// over all other axes around array[..., index, ...] = slice.replacement[...]. The extents of these axes must be
+/// constants.
+Stmt copy_slice(Program& program, BufferId array, const Slice& slice, ScalarId index);
+
+}  // namespace lehr::loops

@@ -1,0 +1,186 @@
+// Checks parameters that constants or data alone determine against the domains in their family's row. A negative
+// standard deviation is then an error here instead of a numerical failure later. Parameters with random variables are
+// checked during the fit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/binding/binder.h"
+#include "compiler/model/print_model.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::model {
+namespace {
+
+using math::Support;
+
+constexpr double kSumTolerance = 1e-4;  // of a sum of probabilities; rows in single precision are within it
+
+/// Returns what a number must be if it is outside the domain, else null.
+const char* wanted(Support domain, double v) {
+  switch (domain) {
+    case Support::positive:
+    case Support::spd_matrix:
+      return v > 0 && std::isfinite(v) ? nullptr : "positive";
+    case Support::unit:
+    case Support::simplex:
+      return v >= 0 && v <= 1 + kSumTolerance ? nullptr : "between 0 and 1";
+    case Support::count:
+      return v >= 0 && v == std::floor(v) && std::isfinite(v) ? nullptr : "a count (0, 1, 2, ...)";
+    case Support::real:
+    case Support::bit:
+    case Support::spin:
+    case Support::category:
+    case Support::vector:
+    case Support::counts:
+    case Support::switched:
+    case Support::scaled:
+      break;
+  }
+  return std::isfinite(v) ? nullptr : "a finite number";
+}
+
+/// A parameter of a distribution of a variable: the subject of a message.
+struct CheckedParameter {
+  const Variable& variable;
+  const Distribution& distribution;
+  const Parameter& parameter;
+};
+
+/// Reports a parameter with a wrong value. `subject` names the value if it is not a literal number.
+void report(Binder& b, const CheckedParameter& at, ExitCode code, const std::string& where, const std::string& subject,
+            double value, const std::string& requirement) {
+  const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
+  const bool literal = subject.empty();
+  std::vector<std::string>& notes =
+      problem(b, code, where,
+              fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
+                          literal ? "it" : parameter, requirement))
+          .notes;
+  notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
+                              at.parameter.spelling->name, print(b.model, at.parameter.value)));
+  if (value == 0 && at.distribution.family->gaussian && b.model[at.variable.statement].start)
+    notes.push_back(
+        "what has no noise of its own is no element of a chain: a level that moves by its slope alone is level[t] ~ "
+        "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope");
+}
+
+/// Returns true for a literal 0 in a prior, which makes it improper and is allowed.
+bool is_improper_zero(const Binder& b, const CheckedParameter& at, double value) {
+  return value == 0 && !at.variable.observed && !at.parameter.spelling->convert &&
+         std::holds_alternative<Number>(b.model[at.parameter.value].node);
+}
+
+/// Reports degrees of freedom of a matrix that are not above its size minus 1: such a matrix has no density.
+void check_freedom(Binder& b, const CheckedParameter& at, const std::string& text, double value) {
+  const PlateId plate = at.variable.event.at(0);
+  const std::int64_t size = b.out.sizes[plate.index()];
+  if (at.parameter.spelling->domain != Support::positive || size < 1 || value > static_cast<double>(size - 1)) return;
+  report(b, at, ExitCode::model, "", text, value,
+         fmt::format("above {}: '{}' has {} elements", size - 1, b.model[plate].name, size));
+}
+
+/// Checks a parameter that is one number.
+void check_number(Binder& b, const CheckedParameter& at, double value) {
+  const Support domain = at.parameter.spelling->domain;
+  const auto& node = b.model[at.parameter.value].node;
+  const bool literal = std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
+  const std::string text = literal ? "" : print(b.model, at.parameter.value);
+  if (is_improper_zero(b, at, value)) return;
+  if (const char* requirement = wanted(domain, value)) {
+    report(b, at, ExitCode::model, "", text, value, requirement);
+    return;
+  }
+  if (at.variable.support == Support::spd_matrix) return check_freedom(b, at, text, value);
+  if (domain != Support::simplex) return;
+  const PlateId plate = at.variable.value_plate ? *at.variable.value_plate : at.variable.event.at(0);
+  const std::int64_t size = b.out.sizes[plate.index()];
+  if (size < 1 || std::abs(value * static_cast<double>(size) - 1) <= kSumTolerance) return;
+  report(b, at, ExitCode::model, "", text, value,
+         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
+}
+
+/// Replaces concentrations of 0 by kZeroConcentration in rows that also have positive ones. Returns true if there were
+/// any.
+bool replace_zero_concentrations(std::vector<double>& values, std::size_t width) {
+  bool any = false;
+  for (std::size_t row = 0; row + width <= values.size(); row += width) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row);
+    const auto end = begin + static_cast<std::ptrdiff_t>(width);
+    if (std::none_of(begin, end, [](double v) { return v > 0; }) || std::find(begin, end, 0.0) == end) continue;
+    std::replace(begin, end, 0.0, kZeroConcentration);
+    any = true;
+  }
+  return any;
+}
+
+/// Checks a parameter that is a data array, entry by entry. Rows of probabilities must sum to 1.
+void check_array(Binder& b, const CheckedParameter& at, GivenId id, std::size_t rank) {
+  const auto it = std::find_if(b.slots.begin(), b.slots.end(), [&](const Slot& s) { return s.given == id; });
+  std::vector<double>& values = b.out.givens[id.index()].values;
+  const Support domain = at.parameter.spelling->domain;
+  if (it == b.slots.end() || rank == 2) return;  // the fit checks matrices when it factorises them
+  if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex)
+    b.out.givens[id.index()].has_zeros =
+        replace_zero_concentrations(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
+  const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const char* requirement = wanted(domain, values[i]);
+    if (!requirement) continue;
+    report(b, at, ExitCode::data, source, element_name(b, *it, i), values[i], requirement);
+    return;
+  }
+  if (domain != Support::simplex || rank != 1) return;
+  const auto width = static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]);
+  for (std::size_t row = 0; row + width <= values.size(); row += width) {
+    double total = 0;
+    for (std::size_t i = 0; i < width; ++i)
+      total += values[row + i];
+    if (std::abs(total - 1) <= kSumTolerance) continue;
+    report(b, at, ExitCode::data, source, "the sum from " + element_name(b, *it, row) + " on", total, "1");
+    return;
+  }
+}
+
+/// Checks cut points of ordered_logistic that the data give: each must be above the one before.
+void check_cuts(Binder& b, GivenId id) {
+  const auto it = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == id; });
+  if (it == b.slots.end()) return;
+  const std::vector<double>& values = b.out.givens[id.index()].values;
+  const Given& given = b.model[id];
+  const auto width =
+      static_cast<std::size_t>(b.out.sizes[(given.event.empty() ? given.axes : given.event).back().index()]);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (i % width == 0 || values[i] > values[i - 1]) continue;
+    const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
+    problem(b, ExitCode::data, source,
+            fmt::format("{} is {:.10g}, but {} is {:.10g}: each cut must be above the one before",
+                        element_name(b, *it, i), values[i], element_name(b, *it, i - 1), values[i - 1]));
+    return;
+  }
+}
+
+}  // namespace
+
+void check_parameters(Binder& b) {
+  for (const Statement& s : b.model.statements) {
+    for (const Distribution* part : distributions_of(s)) {
+      const Distribution& d = as_written(*part);
+      for (const Parameter& p : d.parameters) {
+        const CheckedParameter at{b.model[s.variable], d, p};
+        const Expr& e = b.model[p.value];
+        const auto* ordered = std::get_if<OrderedLogistic>(&e.node);
+        if (const auto* cuts = ordered ? std::get_if<GivenRef>(&b.model[ordered->cuts].node) : nullptr)
+          check_cuts(b, cuts->given);
+        if (const auto* given = std::get_if<GivenRef>(&e.node)) {
+          check_array(b, at, given->given, e.shape.size());
+        } else if (e.shape.empty()) {
+          if (const auto value = evaluate(b, p.value)) check_number(b, at, *value);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lehr::model

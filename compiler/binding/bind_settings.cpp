@@ -1,0 +1,167 @@
+// Reads the options that give constants, sizes and labels, and evaluates expressions of constants. Sizes and labels
+// become claims, which are compared with those of the data later.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <unordered_map>
+
+#include "compiler/binding/binder.h"
+#include "compiler/model/resolver.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::model {
+namespace {
+
+/// Returns the plate with this name, aliases resolved.
+std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    if (m.plates[i].name == name && !m.plates[i].stick) return m.plates[i].set;
+  }
+  return std::nullopt;
+}
+
+/// Adds a note with the name that was probably meant, or with all names.
+void add_nearest(Error& e, const std::string& name, const std::vector<std::string>& candidates) {
+  if (const auto near = nearest(name, candidates)) {
+    e.notes.push_back(fmt::format("did you mean '{}'?", *near));
+  } else if (!candidates.empty()) {
+    std::string all;
+    for (const std::string& c : candidates)
+      all += (all.empty() ? "" : ", ") + c;
+    e.notes.push_back("the model has: " + all);
+  }
+}
+
+/// Returns why labels cannot name elements, or an empty string if they can. Labels from files were checked when they
+/// were read.
+std::string label_error(const std::vector<std::string>& labels) {
+  std::unordered_map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (find_invalid_utf8(labels[i])) return fmt::format("label {} is not UTF-8: '{}'", i, printable(labels[i]));
+    const auto [first, is_new] = positions.emplace(labels[i], i);
+    if (!is_new) return fmt::format("labels {} and {} are both '{}'", first->second, i, printable(labels[i]));
+  }
+  return "";
+}
+
+}  // namespace
+
+void read_settings(Binder& b) {
+  const Model& m = b.model;
+  std::vector<std::string> constants, plates;
+  for (const Constant& c : m.constants)
+    constants.push_back(c.name);
+  for (const Plate& p : m.plates) {
+    if (!p.stick) plates.push_back(p.name);
+  }
+  for (const auto& [name, value] : b.settings.constants) {
+    bool is_declared = false;
+    for (std::size_t i = 0; i < m.constants.size(); ++i) {
+      if (m.constants[i].name != name) continue;
+      is_declared = true;
+      b.constants[i] = value;
+      b.constants_done[i] = true;
+      if (!std::isfinite(value)) problem(b, ExitCode::usage, option("set " + name), "the value is not a finite number");
+    }
+    if (is_declared) continue;
+    Error& e = problem(b, ExitCode::usage, option("set " + name), fmt::format("the model has no constant '{}'", name));
+    if (plate_of(m, name)) {
+      e.notes.push_back(fmt::format("'{0}' is a plate: give its size with {1} {0}=...", name, option("sizes")));
+    } else {
+      add_nearest(e, name, constants);
+    }
+  }
+  for (const auto& [name, size] : b.settings.sizes) {
+    const auto plate = plate_of(m, name);
+    if (!plate) {
+      add_nearest(
+          problem(b, ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name)), name,
+          plates);
+    } else if (size < 1 || size > kMostElements) {
+      problem(b, ExitCode::usage, option("sizes " + name),
+              size < 1 ? fmt::format("plate '{}' needs at least one element", name)
+                       : fmt::format("plate '{}' has {} elements at most", name, kMostElements));
+      /// For a nested plate, --sizes is the length of every row; see fixed_row_length() in bind_sizes.cpp.
+    } else if (!m[*plate].parent) {  // of a nested plate: the length of every row
+      b.claims[*plate].push_back({size, option("sizes " + name)});
+    }
+  }
+  for (const auto& [name, lengths] : b.settings.rows) {
+    const auto plate = plate_of(m, name);
+    if (!plate || !m[*plate].parent) continue;
+    b.offset_claims[m[*plate].set].push_back({offsets_of(lengths), "the fit", true});
+  }
+  for (const auto& [name, labels] : b.settings.labels) {
+    const auto plate = plate_of(m, name);
+    if (!plate) {
+      add_nearest(
+          problem(b, ExitCode::usage, option("labels " + name), fmt::format("the model has no plate '{}'", name)), name,
+          plates);
+    } else if (m[*plate].parent) {
+      problem(b, ExitCode::usage, option("labels " + name),
+              fmt::format("plate '{}' is nested: its elements cannot have labels", name));
+    } else if (const std::string why = label_error(labels); !why.empty()) {
+      problem(b, ExitCode::usage, option("labels " + name), why);
+    } else {
+      b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), option("labels " + name)});
+    }
+  }
+}
+
+std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
+  if (b.constants_done[id.index()]) return b.constants[id.index()];
+  // Marked before the evaluation, which ends a cycle of constants.
+  b.constants_done[id.index()] = true;
+  const Constant& c = b.model[id];
+  if (c.value) {
+    b.constants[id.index()] = evaluate(b, *c.value);
+    const auto& value = b.constants[id.index()];
+    if (value && !std::isfinite(*value)) {
+      problem(b, ExitCode::usage, option("set"),
+              fmt::format("the value of constant '{}' is not a finite number", c.name));
+    }
+    return value;
+  }
+  if (b.data) {
+    const auto it = b.data->find(c.name);
+    if (it != b.data->end() && it->second.values.size() == 1 && it->second.levels.empty()) {
+      b.constants[id.index()] = it->second.values.front();
+      return b.constants[id.index()];
+    }
+  }
+  if (!b.data) return std::nullopt;
+  problem(b, ExitCode::usage, option("set"), fmt::format("constant '{}' has no value", c.name))
+      .notes.push_back(fmt::format("give it with {} {}=...", option("set"), c.name));
+  return std::nullopt;
+}
+
+std::optional<double> evaluate(Binder& b, ExprId id) {
+  return std::visit(
+      [&](const auto& node) -> std::optional<double> {
+        using T = std::decay_t<decltype(node)>;
+        if constexpr (std::is_same_v<T, Number>) {
+          return node.value;
+        } else if constexpr (std::is_same_v<T, ConstantRef>) {
+          return evaluate_constant(b, node.constant);
+        } else if constexpr (std::is_same_v<T, SizeOf>) {
+          const auto size = size_of(b, node.plate);
+          return size ? std::optional<double>(static_cast<double>(*size)) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Negate>) {
+          const auto value = evaluate(b, node.operand);
+          return value ? std::optional<double>(-*value) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Binary>) {
+          const auto left = evaluate(b, node.left), right = evaluate(b, node.right);
+          return left && right ? std::optional<double>(value_of(node.op, *left, *right)) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Apply>) {
+          const auto value = evaluate(b, node.argument);
+          return value ? std::optional<double>(value_of(node.function, *value)) : std::nullopt;
+        } else {
+          return std::nullopt;  // resolve() allows nothing else in constants
+        }
+      },
+      b.model[id].node);
+}
+
+}  // namespace lehr::model

@@ -1,0 +1,238 @@
+// The state that the parts of the bind pass (bind_*.cpp, table_rows.cpp) share, and their functions. Besides them only
+// users of table_rows.h include this header.
+//
+// Steps, each over all arrays: settings; shapes of arrays; values of categories; sizes; supports. Each source of a size
+// adds a Claim, a number with the name of its source. Once all claims are there, they are compared, and a size is the
+// number that all of them agree on. Problems are collected: one run reports all of them.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/binding/bind.h"
+
+namespace lehr::model {
+
+/// The most elements of a plate. The product of two sizes then fits a double, in which it is compared.
+inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
+
+/// 2^53: from here on a double does not distinguish neighbouring whole numbers.
+inline constexpr double kMaxExactInteger = 0x1p53;
+
+/// What one source (a data file, an option, the model) says about the number of elements of a plate, which is an index
+/// set.
+struct Claim {
+  std::int64_t size = 0;  // number of elements
+  std::string source;     // the source for messages: "x (points.npy)", option("labels term")
+};
+
+/// What one source (a data file, an earlier fit) says about the lengths of the rows of a nested plate.
+struct OffsetsClaim {
+  std::vector<std::int64_t> offsets;  // starts of the rows, and the end of the last one
+  std::string source;                 // the source, for messages
+  bool of_fit = false;                // the source is an earlier fit (Settings::rows)
+};
+
+/// A name of the model that is filled from the user's data. It is a given (a covariate, say), an observed variable, or
+/// a latent variable of which the data have some values.
+struct Slot {
+  std::string name;                    // the name in the model
+  std::vector<PlateId> axes;           // the declared plates, then the event axes
+  std::size_t event_rank = 0;          // how many of the axes are event axes, the last ones
+  std::optional<PlateId> value_plate;  // the plate whose elements the values are, for categories
+  std::optional<GivenId> given;        // set for a given
+  std::optional<VariableId> variable;  // set for a variable
+  bool latent = false;                 // the variable is latent, and the data have some of its values
+};
+
+/// The working state of lehr::bind, which matches a model with the user's data.
+struct Binder {
+  const Model& model;        // what is bound
+  const Settings& settings;  // options of the user
+  /// All arrays that were read from the user's files. Null in bind_sizes(), which has no data.
+  Dataset* data = nullptr;
+  bool observed_needed = true;                   // false for simulation (bind_givens): observed variables need no data
+  BoundData out;                                 // the result so far
+  std::vector<Error> problems;                   // errors so far
+  std::map<PlateId, std::vector<Claim>> claims;  // about sizes, by plate
+  std::map<PlateId, std::vector<OffsetsClaim>> offset_claims;  // about rows, by nested plate
+  /// By plate that categories refer to: the largest value in the data plus one. It is the size if there is no claim.
+  std::map<PlateId, std::int64_t> largest;
+  std::map<PlateId, std::string> largest_source;  // which array has that value, for messages
+  /// By plate that categories refer to: for each value, true if it occurs in the data.
+  std::map<PlateId, std::vector<bool>> occurring;
+  /// Plates whose elements are named by the words of text columns, in alphabetical order.
+  std::set<PlateId> named_by_text;
+  /// Plates whose elements are named by the rows of a table, in their order.
+  std::set<PlateId> named_by_rows;
+  /// Plates that categories refer to. `have_zero`: 0 is among the values. `from_one`: an array has all of 1, 2, ...,
+  /// and no 0.
+  std::set<PlateId> have_zero, from_one;
+  /// By nested plate whose elements the data refer to: the length that each row needs to have at least.
+  std::map<PlateId, std::vector<std::int64_t>> referenced_rows;
+  std::map<PlateId, std::optional<std::int64_t>> size_cache;  // results of size_of(), by plate
+  std::vector<std::optional<double>> constants;               // values of constants, by ConstantId
+  std::vector<bool> constants_done;                           // by ConstantId: it has been evaluated
+  std::vector<Slot> slots;                                    // all names that data may be bound to
+  /// The arrays of slots, by name, with the copies of sparse counts expanded or counts made dense.
+  std::map<std::string, DataArray> arrays;
+};
+
+/// Returns the number that the user's data give to the first element of a plate (an index set): `from` in its
+/// declaration, 0 without.
+inline std::int64_t first_number_of(const Binder& b, PlateId plate) { return b.model[b.model[plate].set].from; }
+
+/// Adds an error to the list of problems and returns it, so that notes can be added. `where` is the file or option at
+/// fault, `text` the message.
+Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
+/// Returns the name of an array with its axes, for messages: "x[n, d]", "x[n] over d".
+std::string signature(const Binder& b, const Slot& slot);
+
+/// Checks the user's options --set, --sizes and --labels against the model: their names must exist in it. Stores
+/// constants, and records sizes of plates as claims. (bind_settings.cpp)
+void read_settings(Binder& b);
+/// Returns the numeric value of a constant of the model, or nothing if it has none. Reports a missing value once,
+/// except in bind_sizes(). (bind_settings.cpp)
+std::optional<double> evaluate_constant(Binder& b, ConstantId id);
+/// Returns the numeric value of an expression of constants and sizes of plates, such as `2 * K + 1`. Returns nothing if
+/// a constant or size in it has no value. (bind_settings.cpp)
+std::optional<double> evaluate(Binder& b, ExprId id);
+
+/// Returns true if the array counts the copies of each element of a plate (`plate token times count`).
+bool is_multiplicity(const Binder& b, const Slot& slot);
+
+/// Finds out how the lines of tables form the rows of nested plates. A column that is named like the outer plate says
+/// which row each line belongs to. Reorders the arrays of such tables, and records the lengths of rows as claims.
+/// (bind_table_rows.cpp)
+void match_table_rows(Binder& b);
+
+/// Sorts the lines of tables by element of a plate (an index set), if a column named like the plate says which element
+/// each line is. Records the number of elements as a claim. (bind_table_lines.cpp)
+void match_table_lines(Binder& b);
+
+/// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes
+/// categories count from 0 and expands sparse counts. (bind_shapes.cpp)
+void match_arrays(Binder& b);
+/// Derives the sizes of plates from the shapes of all arrays, and records them as claims with their source.
+/// (bind_shapes.cpp)
+void claim_shapes(Binder& b);
+
+/// Returns the number of elements of a plate; of a nested plate, that of all its rows together. Returns nothing if no
+/// source gives it, and reports sources that disagree. (bind_sizes.cpp)
+std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
+/// Returns where each row starts if rows of these lengths are packed one after another. The last number is the end.
+/// (bind_sizes.cpp)
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths);
+/// Computes the sizes of all plates, the starts of the rows of nested plates, and the values of all constants. Reports
+/// sources that disagree, and plates without a size. (bind_sizes.cpp)
+void compute_sizes(Binder& b);
+
+/// Registers the latent variables of which the data have some, but not all, values, so that these values are bound.
+/// (bind_clamps.cpp)
+void add_clamped_slots(Binder& b);
+
+/// Returns the names of a plate's elements that the option --labels, or an earlier fit, gives; empty if there are none.
+/// (bind_names.cpp)
+std::vector<std::string> user_labels(const Binder& b, PlateId plate);
+/// Names the elements of plates by the row and column names of the file that an array came from. If the elements have
+/// names already, sorts the columns into their order. Reports a problem if only some column names are names of
+/// elements. (bind_names.cpp)
+void name_elements(Binder& b, const Slot& slot, DataArray& a);
+
+/// The most elements that a plate may have because of a large number in the data. A larger plate needs `= K`, the shape
+/// of an array, or --sizes.
+inline constexpr std::int64_t kLargestImplied = 20'000'000;
+/// Replaces words in text columns by numbers of elements, and records for each plate the largest element that the data
+/// refer to. (bind_values.cpp)
+void claim_values(Binder& b);
+/// Reports constant indices in the model, such as the 3 in `mu[3]`, that are not below the number of elements of their
+/// plate. (bind_values.cpp)
+void check_constant_indices(Binder& b);
+/// Checks all data values against the supports of their variables (counts, positive numbers, ...) and moves them to the
+/// result. (bind_values.cpp)
+void store_values(Binder& b);
+/// Converts a position in an array's packed values to one index per axis, as in "row 3, column 1". The sizes of plates
+/// must have been computed. (bind_values.cpp)
+std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std::size_t position);
+/// Returns the name of the value at a position of an array's packed values, for messages: "x[3, 1]". The sizes of
+/// plates must have been computed. (bind_values.cpp)
+std::string element_name(const Binder& b, const Slot& slot, std::size_t position);
+
+/// Returns the number of values that an array must have by the sizes of its axes. Returns the largest std::size_t if
+/// the product overflows. (bind_values.cpp)
+std::size_t expected_count(const Binder& b, const Slot& slot);
+
+/// An assignment of element numbers to index variables, such as n = 3, d = 1. It selects one element of a statement
+/// `x[n, d] ~ ...`. (The functions that use it are in bind_elements.cpp.)
+using IndexValues = std::vector<std::pair<IndexVarId, std::int64_t>>;
+/// Returns the values of a statement's index variables (n = 3, d = 1) for the value at a position of its variable's
+/// packed values.
+IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
+/// Returns the numeric value of a scalar expression for given values of its index variables. Returns nothing if
+/// constants and data do not determine it.
+std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at);
+/// Returns the entry of a data array that a list of indices selects, for given values of the index variables. Returns
+/// nothing if it is missing, or an index has no known value.
+std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
+                              const IndexValues& at);
+/// Returns the position in a packed array that a list of indices selects, for given values of the index variables.
+/// Returns nothing if an index has no known value.
+std::optional<std::size_t> packed_position(Binder& b, const std::vector<Index>& indices, const IndexValues& at);
+/// Returns the possible values of a data entry whose indices contain latent categories: one for each combination of the
+/// categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the values of the index
+/// variables.
+std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at);
+/// Returns the possible values of an expression, for given values of its index variables. A data entry that latent
+/// categories select has several; another expression has one, or none if it is not determined.
+std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
+/// Returns the element number that one index denotes, counted from 0, for given values of the index variables. Returns
+/// nothing if it has no known value.
+std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
+
+/// Returns true if the array is the concentration parameter of a random probability vector (Dirichlet).
+/// (bind_zero_concentrations.cpp)
+bool is_concentration(const Binder& b, const Slot& slot);
+/// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
+/// 0. (bind_zero_concentrations.cpp)
+void check_zero_concentrations(Binder& b);
+
+/// Adds a warning if an observed time series ends with missing values. (bind_missing_tails.cpp)
+void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
+
+/// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where
+/// nothing else gives the lengths. (bind_references.cpp)
+void claim_referenced_rows(Binder& b);
+/// Reports data that refer to an element behind the end of its row of a nested plate. (bind_references.cpp)
+void check_references(Binder& b);
+
+/// Reports observed values of probability 0, such as a 1 drawn with p = 0, where constants and data give the
+/// parameters. (bind_zero_probability.cpp)
+void check_zero_probability(Binder& b);
+
+/// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
+/// be valid: positive for a precision. (bind_products.cpp)
+void check_products(Binder& b);
+
+/// Reports limits of a variable that contradict each other, such as above 3 and below 2. Also reports limits of counts
+/// that are not whole numbers. (bind_limits.cpp)
+void check_limits(Binder& b);
+
+/// Checks parameters of distributions that constants or data determine: a standard deviation must be positive,
+/// probabilities must sum to 1. (bind_parameters.cpp)
+void check_parameters(Binder& b);
+
+/// Reports an observed matrix that is not symmetric positive definite. One that is symmetric up to rounding is replaced
+/// by its symmetric part. (bind_symmetric.cpp)
+void check_observed_matrices(Binder& b, const Slot& slot, DataArray& a);
+/// Replaces matrices in the data that are parameters of distributions, and symmetric up to rounding, by their symmetric
+/// parts. (bind_symmetric.cpp)
+void symmetrise_parameters(Binder& b);
+
+/// Reports observed counts that contradict their totals: a Binomial count above n, or Multinomial counts that do not
+/// sum to n. (bind_totals.cpp)
+void check_totals(Binder& b);
+
+}  // namespace lehr::model

@@ -1,0 +1,103 @@
+// Matches the lines of tables with the elements of a plate, by a column that is named like the plate (an id column).
+// Used where a table has one line per element (bind_table_lines.cpp), or a group of lines (a row) per element of an
+// outer plate (bind_table_rows.cpp).
+//
+//   site,y                                     plate site;  data y[site] : real;
+//   north,3                                    the elements of `site` are named north and south
+//   south,4
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/binding/bind.h"
+
+namespace lehr::model {
+
+struct Binder;
+struct Slot;
+
+/// Groups of consecutive lines of a table; each group (a row) belongs to one element of a plate.
+struct LineGroups {
+  std::vector<std::string> names;           // the id of each row, as text
+  std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one
+};
+
+/// Which group of lines of a table belongs to each element of a plate.
+struct ElementRows {
+  std::vector<std::optional<std::size_t>> row;  // by element: its row; nothing if the table has none
+  std::vector<std::string> names;               // by element: its name; empty if elements are numbered
+};
+
+/// Returns true if the array is a column of a table and was found by its column name, without an explicit binding
+/// NAME=FILE.
+bool is_column(const DataArray& a);
+
+/// Returns true if both arrays were read from the same file.
+bool of_one_file(const DataArray& a, const DataArray& b);
+
+/// Returns an array from a file together with all arrays of the same name in other files (DataArray::again).
+std::vector<const DataArray*> all_of(const DataArray& first);
+
+/// Chooses among several id columns of one name the one whose table also has an array over the plate. Returns its index
+/// in all_of(ids), or 0 if none has. `slots` are things with a name and axes.
+template <class Slots>
+std::size_t matching_id_column(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids,
+                               PlateId plate) {
+  const std::vector<const DataArray*> all = all_of(ids);
+  const auto found = std::ranges::find_if(all, [&](const DataArray* column) {
+    return std::ranges::any_of(slots, [&](const auto& slot) {
+      const auto it = arrays.find(slot.name);
+      const auto is_along = [&](PlateId p) { return m[p].set == m[plate].set; };
+      return it != arrays.end() && std::ranges::any_of(slot.axes, is_along) && of_one_file(it->second, *column);
+    });
+  });
+  return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+}
+
+/// Sets the names of a plate's elements to `names`, which the lines of a table have. Does nothing if `names` is empty.
+void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> names);
+
+/// Several files may have an array of one name, stored as a list in one entry of the data set. Moves number k of that
+/// list (from 0) to the front, and returns the entry.
+Dataset::iterator put_first(Dataset& data, Dataset::iterator entry, std::size_t k);
+/// Several files may have an array of one name, stored as a list in one entry of the data set. Removes number k of that
+/// list and returns it.
+DataArray take(Dataset& data, Dataset::iterator entry, std::size_t k);
+/// Stores arrays of one name as one entry of the data set, which must have no entry of that name. Does nothing if
+/// `arrays` is empty.
+void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays);
+
+/// An array over a plate that was read from the lines of a table.
+struct Column {
+  const Slot* slot;  // the name that it is bound to
+  DataArray* array;  // its values, one or more for each line; owned by Binder::arrays
+};
+/// Returns the arrays over the plate that are columns of the same table as the id column `ids`, with one line for each
+/// id.
+std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids);
+
+/// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in
+/// the same table.
+std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate);
+
+/// Returns the data arrays whose values are elements of the plate: those given as text if `by_text`, else those given
+/// as numbers.
+std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text);
+
+/// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
+/// no element number. Elements without lines have no group.
+std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
+                                                const LineGroups& rows);
+
+/// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
+/// have. Reports an id that is none of them.
+std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
+                                   std::vector<std::string> names);
+
+/// Makes an element of each group of lines, in the order of the table. Elements without a group follow: those that only
+/// other data name.
+ElementRows elements_from_rows(Binder& b, const Plate& outer, const LineGroups& rows);
+
+}  // namespace lehr::model

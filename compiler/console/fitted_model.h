@@ -1,0 +1,37 @@
+// Opening a saved fit together with its model, for commands that apply a fit to new data.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/console/console.h"
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr::commands {
+
+/// A saved fit with its analysed model.
+struct FittedModel {
+  SavedFit fit;           // the files of the fit's directory
+  Source source;          // the text of the model
+  model::Model resolved;  // the model as it was read, without auxiliary variables
+  Analysed complete;      // the analysis for data without missing values
+};
+
+/// Returns the model text of a fit: of the file `model` if that is not empty, else the text saved with the fit. In the
+/// second case a note on stderr says if the model file has changed since. Returns nothing after printing an error if
+/// the file cannot be read.
+std::optional<Source> model_of(const SavedFit& fit, const std::string& model);
+
+/// Prints a warning to stderr if the saved fit ended in a numerical failure, as its numbers are then no posterior.
+void warn_of_failure(const SavedFit& fit);
+
+/// Returns `error` with names of --sizes and --labels options replaced by "the fit in DIR", for plates whose sizes and
+/// labels came from the saved fit. Plates in `given`, whose sizes the user typed, keep their option names.
+Error with_settings_source(const SavedFit& fit, Error error, const std::vector<std::string>& given = {});
+
+/// Reads the fit in `directory` and analyses its model (see model_of), with the warning of warn_of_failure. After an
+/// error, prints it and returns its exit code.
+std::variant<FittedModel, ExitCode> read_fitted(const std::string& directory, const std::string& model);
+
+}  // namespace lehr::commands

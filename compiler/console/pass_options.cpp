@@ -1,0 +1,51 @@
+// Options that print and verify programs around passes.
+#include "compiler/console/pass_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/loops/print_loops.h"
+
+namespace lehr::commands {
+namespace {
+
+bool names(const std::vector<std::string>& list, std::string_view pass) {
+  return std::ranges::any_of(list, [&](const std::string& name) { return name == pass || name == "all"; });
+}
+
+}  // namespace
+
+CLI::IsMember is_pass() {
+  std::vector<std::string> out{"all"};
+  for (const loops::Pass& p : loops::passes())
+    out.emplace_back(p.name);
+  return CLI::IsMember(out);
+}
+
+void add_pass_options(CLI::App& c, PassTexts& t) {
+  c.add_option("--print-before", t.before, "Print the loops before these passes, separated by commas")
+      ->take_all()
+      ->delimiter(',')
+      ->check(is_pass());
+  c.add_option("--print-after", t.after, "Print the loops after these passes, separated by commas")
+      ->take_all()
+      ->delimiter(',')
+      ->check(is_pass());
+  c.add_flag("--verify-each", t.verify_each, "Check after each pass that the loops are well formed");
+  c.add_flag("--time-passes", t.time, "Print the time that each pass takes");
+}
+
+loops::PassOptions pass_options(const PassTexts& t) {
+  loops::PassOptions out;
+  out.verify_each = t.verify_each;
+  if (t.before.empty() && t.after.empty() && !t.time) return out;
+  out.on_pass = [t](const loops::PassReport& r) {
+    if (names(t.before, r.pass.name)) fmt::print("// before {}\n{}", r.pass.name, loops::print(r.before));
+    if (names(t.after, r.pass.name)) fmt::print("// after {}\n{}", r.pass.name, loops::print(r.after));
+    if (t.time) print_to_stderr(fmt::format("{:9.3f} ms  {}\n", 1e3 * r.seconds, r.pass.name));
+  };
+  return out;
+}
+
+}  // namespace lehr::commands

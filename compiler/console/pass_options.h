@@ -1,0 +1,28 @@
+// Options of commands that show what the optimisation passes do to a program: lehr opt and lehr emit.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/console/console.h"
+#include "compiler/passes/passes.h"
+
+namespace lehr::commands {
+
+/// The values of the options.
+struct PassTexts {
+  std::vector<std::string> before, after;  // names of passes around which the program is printed; "all"
+  bool verify_each = false;                // verify the program after each pass
+  bool time = false;                       // print the time of each pass
+};
+
+/// Adds --print-before, --print-after, --verify-each and --time-passes.
+void add_pass_options(CLI::App& command, PassTexts& texts);
+
+/// Returns a check that a name is that of a pass or "all".
+CLI::IsMember is_pass();
+
+/// Returns the options for optimise(). Programs are printed to stdout, under a line that names the pass, and times to
+/// stderr.
+loops::PassOptions pass_options(const PassTexts& texts);
+
+}  // namespace lehr::commands

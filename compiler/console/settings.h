@@ -1,0 +1,44 @@
+// The options --set, --sizes, --labels, --no-cache and --no-opt, which several commands share.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/console/console.h"
+#include "compiler/binding/bind.h"
+
+namespace lehr::commands {
+
+/// Values of --set, --sizes and --labels as they were typed, each NAME=VALUE.
+struct SettingTexts {
+  std::vector<std::string> set, sizes, labels;  // values of the options of these names
+};
+
+/// Help text of --sizes in commands that fit data.
+inline constexpr const char* kSizesOfDataHelp =
+    "Sizes of plates (index sets such as `term`), e.g. topic=100,term=5000; default: those of the model or the data";
+/// Help text of --sizes in commands that simulate data.
+inline constexpr const char* kSizesToSimulateHelp =
+    "Sizes of plates (index sets such as `term`), e.g. doc=200,term=50; needed for those that neither the model nor "
+    "--data gives";
+/// Help text of --sizes in commands that generate code without data.
+inline constexpr const char* kSizesOfCodeHelp =
+    "Sizes of plates (index sets such as `term`) that become constants of the code, e.g. topic=100,term=5000; others "
+    "stay variables";
+
+/// Adds --set, --sizes (with this help text) and --labels to a command; parsing stores their values in `texts`, which
+/// must outlive it.
+void add_settings(CLI::App& command, SettingTexts& texts, const std::string& sizes_help);
+
+/// Adds --no-cache, which compiles the model again instead of using cached machine code. It sets LEHR_CACHE=off in the
+/// environment of the process.
+void add_no_cache(CLI::App& command);
+/// Adds --no-opt, which disables the named optimisation passes (compiler/passes/passes.h). It sets LEHR_NO_OPT in the
+/// environment of the process.
+void add_no_opt(CLI::App& command);
+
+/// Parses NAME=VALUE texts into constants and sizes, and reads the label files. Fails with ExitCode::usage if a text is
+/// malformed or a name is given twice, and with the error of the reader for label files.
+Result<Settings> read_settings(const SettingTexts& texts);
+
+}  // namespace lehr::commands

@@ -1,0 +1,29 @@
+// Importance sampling with the posterior q as the proposal: how far q is from the true posterior (Yao, Vehtari, Simpson
+// & Gelman 2018, Yes, but did it work?). pareto.h judges the ratios.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/diagnose/restored_fit.h"
+
+namespace lehr {
+
+/// The importance ratios of draws from q.
+struct ImportanceRatios {
+  std::vector<double> log_ratios;  // log p(data, draw) - log q(draw) of each draw, in nats
+  double noise = 0;                // differences of log ratios up to this are rounding
+  /// The names of the latent variables that are drawn, and of those that are summed out.
+  std::vector<std::string> drawn, summed;
+};
+
+/// Draws from q and computes the ratios. Discrete variables whose elements do not interact are summed out if the sums
+/// have few terms; all others are drawn from their factors. Point factors have a fixed value.
+///
+/// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
+/// density in closed form: chains, spins that interact, variables with multiplicities.
+Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, std::int64_t draws, std::uint64_t seed,
+                                           const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});
+
+}  // namespace lehr

@@ -1,0 +1,40 @@
+// A saved variational fit, restored beside the data that it was made from. The diagnostic commands work on it:
+// importance sampling, linear response, predictive checks.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compiler/fit/fitting.h"
+#include "compiler/fit/item_solution.h"
+
+namespace lehr {
+
+/// A restored fit: the bound model, its compiled instance, and all factors. Global factors are those of the fit, local
+/// ones are inferred again.
+struct RestoredFit {
+  std::unique_ptr<BoundModel> bound;               // model and data, centred at references where data are far from zero
+  std::unique_ptr<Instance> instance;              // the compiled model, with the factors in place
+  std::vector<NamedArray> factors;                 // all factors, global and local, of the centred model
+  std::map<std::string, SavedVariable> variables;  // the same factors, by variable
+  double elbo = 0;                                 // ELBO of the restored fit, in nats
+  ItemSolution items;                              // how the local factors were found
+
+  /// Returns the model with its density, conditionals and schedule.
+  const Analysed& analysed() const { return bound->analysed; }
+  /// Returns the model, including auxiliary variables.
+  const model::Model& model() const { return bound->analysed.model; }
+  /// Returns the data, centred at the references.
+  const BoundData& data() const { return bound->data; }
+};
+
+/// Returns the sizes, labels and constants of a fit as settings to bind data with. Data of other sizes are then an
+/// error of the binding.
+Settings to_fit_settings(const SavedFit& fit, const model::Model& resolved, const Analysed& complete);
+
+/// Restores a fit: binds the data, compiles, puts the global factors in place, and infers the local ones (solve_items).
+/// `local` is the accuracy of that inference. ExitCode::data if the fit was sampled or the data have other sizes.
+Result<RestoredFit> restore_fit(const Source& source, const model::Model& resolved, const Analysed& complete,
+                                Dataset dataset, const SavedFit& fit, const SweepOptions& local);
+
+}  // namespace lehr

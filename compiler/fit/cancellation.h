@@ -1,0 +1,50 @@
+// The rounding error of the ELBO. The ELBO adds and subtracts log gamma functions and squares of means. If these are
+// large, their differences have few correct digits.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/binding/bind.h"
+#include "compiler/schedule/schedule.h"
+#include "runtime/array.h"
+
+namespace lehr {
+
+/// An estimate of the rounding error, and its main source.
+struct CancellationError {
+  /// The estimated rounding error of the ELBO, in nats: the sum over all terms.
+  double nats = 0;
+  /// The largest number whose log gamma function or square is formed; for squares, a mean in units of its standard
+  /// deviation.
+  double largest = 0;
+  /// The rounding error that comes from the largest number, in nats.
+  double of_largest = 0;
+  /// The name of the largest number: "p.a", "theta.concentration[2, 0]", or an observed variable.
+  std::string name;
+};
+
+/// If a single number has a larger rounding error, in nats, the ELBO is useless.
+inline constexpr double kMaxRoundingError = 1;
+
+/// Formats a row-major position as indices, "[3, 0]"; returns an empty string for a number without axes.
+std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position);
+
+/// Estimates the error from log gamma functions, of parameters of the factors and of observed counts. Returns nullopt
+/// below a thousandth of a nat.
+std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, const schedule::Schedule& s,
+                                                        const BoundData& data,
+                                                        const std::vector<NamedArray>& posterior);
+
+/// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
+/// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.
+CancellationError square_cancellation(const model::Model& m, const schedule::Schedule& s,
+                                      const std::vector<NamedArray>& posterior);
+
+/// Serialises a CancellationError, for checkpoints.
+template <class Archive>
+void fields(Archive& a, CancellationError& x) {
+  a(x.nats, x.largest, x.of_largest, x.name);
+}
+
+}  // namespace lehr

@@ -1,0 +1,43 @@
+// Several chains of a sampler taken together: moments, convergence diagnostics and warnings. The diagnostics are
+// rank-based R-hat and effective sample sizes (runtime/inference/diagnostics.h).
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/fit/fit_summary.h"
+#include "compiler/fit/method.h"
+#include "runtime/inference/diagnostics.h"
+
+namespace lehr {
+
+/// Moments and diagnostics of every number, over all chains.
+struct ChainSummary {
+  std::vector<std::string> names;    // names of all numbers: "mu.2.1"
+  std::vector<Diagnosis> diagnoses;  // mean, sd, effective sample sizes and R-hat of each number
+  /// The same by variable: six arrays "mu.mean", "mu.sd", ... over the axes of each variable.
+  std::vector<NamedArray> moments;
+  std::optional<Evidence> evidence = {};  // the log evidence combined over chains, of parallel tempering only
+};
+
+/// Summarises the chains of one fit, at least one. They must have the same variables and the same number of draws.
+ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
+/// Selects the chains that can be summarised: those with draws, and with as many as the first of them. A chain of
+/// another length was interrupted. Failed chains are selected only if all have failed.
+std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs);
+
+/// Converts a summary to entries of fit.json. "sampling" has the log evidence, the largest R-hat and the smallest
+/// effective sample sizes; "variables" has these extremes by variable. They are null where there is no finite value.
+nlohmann::json to_json(const ChainSummary& summary);
+
+/// Formats a summary as CSV, one line for each number, with the header name,mean,sd,mcse,ess_bulk,ess_tail,r_hat.
+std::string format_csv(const ChainSummary& summary);
+
+/// Returns warnings about chains that have not mixed (R-hat above 1.05), and about numbers that never changed although
+/// the data do not fix them.
+std::vector<Warning> warnings(const ChainSummary& summary, const model::Model& model, const BoundData& data);
+/// Returns a warning if some chains failed numerically while others did not.
+std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs);
+
+}  // namespace lehr

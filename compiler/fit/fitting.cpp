@@ -1,0 +1,518 @@
+// Runs of a fit: binds and analyses, compiles for the method, starts, runs, and examines the result.
+//
+// The examination looks for results that seem right and are not. These are numbers that are not finite, digits lost in
+// rounding, symmetric solutions, points that ran to 0, and correlations that independent factors ignore.
+#include "compiler/fit/fitting.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compiler/evaluate/footprint.h"
+#include "compiler/fit/chain_start.h"
+#include "compiler/fit/item_solution.h"
+#include "compiler/fit/rounding.h"
+#include "compiler/fit/unbounded_points.h"
+#include "compiler/gibbs_analysis.h"
+#include "compiler/instance/barren.h"
+#include "compiler/model/roles.h"
+#include "compiler/posterior/posterior_prior_model.h"
+
+namespace lehr {
+namespace {
+
+/// Couplings above this are reported. The standard deviations of two Normal variables so correlated are below 0.44 of
+/// the true ones: sqrt(1 - 0.9^2).
+constexpr double kStrongCoupling = 0.9;
+
+/// Returns the warning that a start of the wanted kind failed and another one took its place.
+Warning passed_over(StartKind wanted, const Instance::Started& started) {
+  return {fmt::format("no start from {}: {}", name_of(wanted), started.failure),
+          {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))}};
+}
+
+}  // namespace
+
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   Dataset dataset, const Settings& settings,
+                                                   Diagnostics& diagnostics) {
+  Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
+  if (!data) return data.error();
+  if (std::optional<Error> e = too_large(value_sizes(complete.model, *data))) return *e;
+  const Masks masks = find_barren(resolved, *data);
+  const density::ExpandOptions options = with_masks(expand_options(*data), masks);
+  // Where data are far from zero, model and data are replaced by ones in distances from a reference.
+  std::optional<CentredModel> moved = centre_model(resolved, *data);
+  // Checksums are those of the data before centring, so that a later fit recognises the same items.
+  std::vector<double> digests = item_digests(complete, complete.model, *data);
+  if (!moved && !options.any())
+    return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
+  std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
+  for (std::size_t k = 0; k < data->clamped.size(); ++k) {
+    // A variable with some missing values has become latent, which explains an error of the analysis.
+    if (data->clamped[k])
+      diagnostics.note_errors(
+          fmt::format("'{}' is latent where the data miss its values", complete.model.variables[k].name));
+  }
+  if (!analysed) return std::optional<BoundModel>();
+  // The new analysis may have added auxiliary variables, which come last and have no data.
+  data->observed.resize(analysed->model.variables.size());
+  add_masks(analysed->model, masks, moved ? moved->data : *data);
+  if (!moved)
+    return std::optional<BoundModel>(
+        BoundModel{std::move(*analysed), std::move(*data), {}, resolved, {}, std::move(digests)});
+  return std::optional<BoundModel>(BoundModel{std::move(*analysed),
+                                              std::move(moved->data),
+                                              std::move(moved->references),
+                                              std::move(moved->model),
+                                              {},
+                                              std::move(digests)});
+}
+
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   std::shared_ptr<const OutOfCoreData> streamed,
+                                                   Diagnostics& diagnostics) {
+  density::ExpandOptions options = expand_options(streamed->whole());
+  const Masks outside = streamed->barren_outside();
+  options = with_masks(std::move(options), outside);
+  // Any part of the items may have barren elements of these variables, so their density needs masks.
+  for (const model::VariableId v : streamed->with_barren_items())
+    options.may_be_missing[v.index()] = true;
+  BoundData data = streamed->whole();
+  std::optional<Analysed> analysed = complete;
+  if (options.any()) analysed = analyse(resolved, options, diagnostics);
+  if (!analysed) return std::optional<BoundModel>();
+  data.observed.resize(analysed->model.variables.size());
+  data.givens.resize(analysed->model.givens.size());
+  for (std::size_t k = 0; k < outside.size(); ++k) {
+    const auto mask = model::mask_of(analysed->model, analysed->model.variables[k]);
+    if (mask && !outside[k].empty()) data.givens[mask->index()].values = outside[k];
+  }
+  return std::optional<BoundModel>(
+      BoundModel{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
+}
+
+std::optional<Error> nothing_to_fit(const BoundModel& bound) {
+  const model::Model& m = bound.analysed.model;
+  std::vector<std::string> empty;
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    // Nested plates have no elements if their outermost plate has none.
+    if (m.plates[k].set != model::PlateId(k) || m.plates[k].parent || !model::is_item_plate(m, model::PlateId(k)))
+      continue;
+    if (bound.data.sizes[k] != 0) return std::nullopt;
+    empty.push_back(m.plates[k].name);
+  }
+  if (empty.empty() || std::ranges::any_of(m.givens, is_posterior_prior)) return std::nullopt;
+  return Error{ExitCode::data,
+               "",
+               fmt::format("there is nothing to fit: plate '{}' has no elements", fmt::join(empty, "' and '")),
+               {"a fit needs one item at least; data of no items are a batch for the update of a fit"}};
+}
+
+bool better(const FitRun& a, const FitRun& b) {
+  const bool a_failed = a.outcome.status == Status::numerical_failure;
+  const bool b_failed = b.outcome.status == Status::numerical_failure;
+  if (a_failed != b_failed) return b_failed;
+  return a.outcome.elbo > b.outcome.elbo;
+}
+
+Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope scope) {
+  const Engine& engine = instance.engine();
+  // A copy of the machine's description gets the accuracy; its memory is the engine's.
+  machine::Machine m = engine.machine();
+  m.accuracy = {options.local_iterations, options.local_tolerance};
+  Elbo elbo;
+  std::int32_t status = machine::infer_items(m, scope);
+  if (status == 0) status = engine.elbo(elbo);
+  if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
+  if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
+  return elbo.value;
+}
+
+Fitting::Fitting(BoundModel bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
+
+Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings settings) {
+  std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
+  if (std::optional<Error> e = out->compile()) return *e;
+  return out;
+}
+
+/// Reads the requirements of the method: some need all items at once.
+std::optional<Error> Fitting::not_streamed(const Requirements& requirements) const {
+  const auto refused = [](std::string why) {
+    return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
+  };
+  if (!requirements.streams)
+    return refused("by this method: " + option("method") + " svi does, and cavi without searches and noise");
+  if (settings_.save_locals) return refused("with " + option("save-locals") + ", which keeps the factors of all");
+  if (settings_.start == StartKind::points || settings_.start == StartKind::allocations)
+    return refused("by this start, which looks at all of them: " + option("init") + " seeds, means and flat do");
+  return std::nullopt;
+}
+
+ItemSource Fitting::item_source(const Requirements& requirements) const {
+  if (!bound_.streamed) return {};
+  // The functions share ownership of the opened data with the fit.
+  return {requirements.window > 0 ? requirements.window : settings_.at_a_time, bound_.streamed->plate(),
+          [s = bound_.streamed, model = model()](auto runs) {
+            BoundData out = s->read(runs);
+            add_masks(model, s->barren(out), out);
+            out.observed.resize(model.variables.size());
+            return out;
+          },
+          [s = bound_.streamed](model::PlateId nested, std::int64_t item) { return s->row(nested, item); }};
+}
+
+/// Factors of out-of-core items that the next sweep reads must be stored between the sweeps, in a spill file.
+std::optional<Error> Fitting::add_spill_file() try {
+  Engine& engine = instance_->engine();
+  const machine::Model& m = engine.model();
+  // Collects the local variables whose factors persist and are not in memory.
+  std::set<std::string> names;
+  for (const machine::ParameterRow& row : machine::parameters_of(m)) {
+    const std::string& name = instance_->name_of(row.buffer);
+    if (row.local && !row.streamed && engine.is_partial(row.buffer)) names.insert(name.substr(0, name.find('.')));
+  }
+  if (names.empty() || !engine.machine().loader->loads_by_chunks) return std::nullopt;
+  const auto refused = [&](std::string why, std::vector<std::string> notes) {
+    return Error{ExitCode::model, "", fmt::format("the data cannot be read in pieces: {}", why), std::move(notes)};
+  };
+  const std::string variables = fmt::format("'{}'", fmt::join(names, "', '"));
+  if (!machine::has_single_stage(m)) return refused(variables + " are updated in more than one visit of an item", {});
+  if (settings_.spill.empty())
+    return refused(fmt::format("the factors of {} go on from sweep to sweep", variables),
+                   {option("spill") + " DIR keeps them in files there"});
+  engine.keep_items_in(std::make_unique<Spill>(settings_.spill));
+  return std::nullopt;
+} catch (const SpillFailure& e) {
+  return e.error;
+}
+
+void Fitting::tabulate_data(const Requirements& requirements) {
+  const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
+  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
+  if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
+    return;
+  // The schedule is planned again with the sizes of the data, on which the decision for tables depends.
+  bound_.analysed.schedule =
+      plan(model(), schedule().conditionals,
+           requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
+}
+
+std::optional<Error> Fitting::compile() {
+  const Requirements requirements = std::visit([](const auto& m) { return m.requirements(); }, settings_.method);
+  if (bound_.streamed) {
+    if (std::optional<Error> e = not_streamed(requirements)) return e;
+  }
+  far_ = ill_scaled_columns(model(), data());
+  // Each item's inverse temperature is a given of the model, 1 until the method sets it.
+  if (requirements.item_temperatures) {
+    Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
+    if (!tempered) return tempered.error();
+    bound_.analysed = std::move(*tempered);
+    const model::PlateId item = model()[*analysed().inverse_temperatures].axes[0];
+    const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
+    bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
+  }
+  if (requirements.envelope) {
+    if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
+  }
+  // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
+  // local bounds are not those of a sampler.
+  if (requirements.draws) {
+    if (std::optional<Error> e = sampling_too_imprecise()) return e;
+    const density::ExpandOptions options =
+        with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
+    Result<Analysed> drawn =
+        analyse_for_gibbs(bound_.resolved, options, analysed(),
+                          requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
+    if (!drawn) return drawn.error();
+    bound_.analysed = std::move(*drawn);
+    bound_.data.observed.resize(model().variables.size());
+    if (std::optional<Error> e = has_fractional_weights()) return e;
+    predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
+  }
+  if (!requirements.batches && !bound_.streamed) tabulate_data(requirements);
+  // If all variables are local, their factors are the only result, so they are always saved.
+  const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
+  settings_.save_locals = settings_.save_locals || all_local;
+  // Sweeps write per-item parameters that no sweep reads only if these are saved.
+  std::visit([&](auto& m) { m.options.item_parameters = settings_.save_locals; }, settings_.method);
+  if (bound_.streamed && all_local)
+    return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(analysed(), data(),
+                     {.save_locals = settings_.save_locals || predictive_.draws > 0,
+                      .gradients = requirements.gradients,
+                      .envelope = requirements.envelope,
+                      .states = requirements.likelihood,
+                      .batches = requirements.batches || bound_.streamed,
+                      .single = settings_.single},
+                     settings_.backend, settings_.save_locals ? 0 : requirements.window, item_source(requirements));
+  if (!made) return made.error();
+  instance_ = std::move(*made);
+  instance_->set_offsets(bound_.references);
+  if (std::optional<Error> e = settings_.group ? cannot_distribute() : std::nullopt) return e;
+  if (std::optional<Error> e = bound_.streamed ? add_spill_file() : std::nullopt) return e;
+  instance_->engine().work_with(settings_.threads, {}, settings_.group);
+  instance_->engine().divide(settings_.parts);
+  return std::nullopt;
+}
+
+Result<bool> Fitting::replace(BoundData data) {
+  bound_.data = std::move(data);
+  add_masks(model(), find_barren(bound_.resolved, bound_.data), bound_.data);
+  return instance_->replace(bound_.data);
+}
+
+Result<FitRun> Fitting::start(std::uint64_t restart) {
+  FitRun run;
+  run.restart = restart;
+  const Result<Instance::Started> started = instance_->start(settings_.seed, restart, settings_.start);
+  if (!started) return started.error();
+  const std::vector<NamedArray> init =
+      settings_.after ? chain_start(*settings_.after, settings_.seed, restart) : settings_.init;
+  // Factors that are given replace those of the start. Without local ones among them, the local factors follow the
+  // global ones.
+  if (!init.empty()) {
+    Result<bool> of_items = instance_->set(init, settings_.init_source);
+    if (!of_items) return of_items.error();
+    const Engine& engine = instance_->engine();
+    engine.workers().forget_spilled();
+    if (const std::int32_t s = *of_items ? 0 : machine::finish_item_start(engine.machine()))
+      return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
+  }
+  const RunContext context{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
+                           predictive_, started->kind, references()};
+  Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(context); }, settings_.method);
+  if (!ready) return ready.error();
+  ready_ = std::move(*ready);
+  run.report = ready_.report;
+  run.initial_warnings = ready_.warnings;
+  // A search tries starts of several kinds, so one that failed needs no warning.
+  if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
+    run.initial_warnings.push_back(passed_over(settings_.start, *started));
+  return run;
+}
+
+void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
+  instance_->engine().follow(journal);
+  run.outcome = iteration_limit() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
+  instance_->engine().follow(nullptr);
+  // The journal is of a finished run, whose results the caller restores.
+  if (journal && journal->replays()) return;
+  store_posterior(run);
+  check_rounding(run);
+  run.symmetric = instance_->symmetric_components();
+  const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
+                      std::holds_alternative<SearchedAscent>(settings_.method) ||
+                      std::holds_alternative<AutomaticAscent>(settings_.method);
+  if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
+    run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
+  // Suggests only guides with which the model can be fitted.
+  drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));
+}
+
+std::int64_t Fitting::iteration_limit() const {
+  return std::visit([&](const auto& m) { return m.iteration_limit(instance_->engine()); }, settings_.method);
+}
+
+void Fitting::store_posterior(FitRun& run) {
+  run.posterior = instance_->posterior(settings_.save_locals);
+  run.items.clear();
+  const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
+  // Local solutions are stored for later predictions of the same items.
+  if (!draws && !settings_.group && !bound_.streamed) {
+    run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
+  }
+  run.far =
+      square_cancellation(model(), schedule(), instance_->posterior(settings_.save_locals, LocationOrigin::reference));
+  if (run.outcome.status == Status::numerical_failure) return;
+  for (const NamedArray& a : run.posterior) {
+    const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });
+    if (bad == a.values.end()) continue;
+    run.outcome.status = Status::numerical_failure;
+    run.outcome.failure = fmt::format("a parameter is not a finite number: {}{}", a.name,
+                                      subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
+    return;
+  }
+  // The ELBO is useless if a single log gamma function has a rounding error above a nat.
+  if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior);
+      lost && lost->of_largest > kMaxRoundingError) {
+    run.outcome.status = Status::numerical_failure;
+    run.outcome.failure = fmt::format(
+        "the ELBO is lost in rounding: the log gamma function of {:.2g} ({}) is only right to about {:.1g} nats",
+        lost->largest, lost->name, lost->of_largest);
+  }
+}
+
+void Fitting::check_rounding(FitRun& run) {
+  Outcome& out = run.outcome;
+  if (out.status == Status::numerical_failure) {
+    out.failure += far_column_clause(far_);
+    return;
+  }
+  const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
+  if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
+    return;
+  const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
+  std::optional<PrecisionProblem> why = check_precision(*instance_, analysed(), data(), settings_.save_locals, far_,
+                                                        options, settings_.single ? kInSingle : kInDouble);
+  // Factors that far data couple converge very slowly, and then the solution is wherever the run stopped.
+  if ((!why || !why->lost) && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
+    why = PrecisionProblem{"it has not converged" + far_column_clause(far_)};
+  if (!why) return;
+  if (!why->lost) {
+    run.rounding = why->text;
+    return;
+  }
+  out.status = Status::numerical_failure;
+  out.failure = why->text;
+}
+
+/// A weight w multiplies the log likelihood by w in coordinate ascent, but a sampler draws one variable for each copy.
+std::optional<Error> Fitting::has_fractional_weights() const {
+  for (std::size_t k = 0; k < model().variables.size(); ++k) {
+    const model::Variable& v = model().variables[k];
+    const conditionals::BlockId b = schedule().conditionals.block_of[k];
+    if (v.observed || !b.valid() || !schedule().conditionals[b].drawn) continue;
+    for (const model::PlateId p : v.axes) {
+      const std::optional<model::GivenId> times = model()[model()[p].set].times;
+      const auto whole = [](double w) { return w == std::floor(w); };
+      if (!times || std::ranges::all_of(data().givens[times->index()].values, whole)) continue;
+      return Error{ExitCode::data,
+                   option("method"),
+                   fmt::format("'{}' has weights that are no whole numbers, and '{}' is drawn for each of the copies",
+                               model()[*times].name, v.name),
+                   {option("method") + " cavi takes weights as powers of the likelihood"}};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Fitting::sampling_too_imprecise() const {
+  if (far_.empty()) return std::nullopt;
+  // Coordinate ascent instead of the sampler shows what rounding does to these data; 50 sweeps come near a solution.
+  constexpr std::int64_t kSweeps = 50;
+  const auto lost = [&](const std::string& why) { return Error{ExitCode::numerical, "", why, {}}; };
+  Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
+  if (!made) return made.error();
+  Instance& instance = **made;
+  if (const auto r = instance.start(settings_.seed, 0, StartKind::means); !r)
+    return lost(r.error().text + far_column_clause(far_));
+  CaviOptions options;
+  options.max_iterations = kSweeps;
+  const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });
+  if (out.status == Status::numerical_failure) return lost(out.failure + far_column_clause(far_));
+  const auto why = check_precision(instance, analysed(), data(), false, far_, options);
+  return why && why->lost ? std::optional(lost(why->text)) : std::nullopt;
+}
+
+Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
+  const Result<double> elbo = infer_items(*instance_, options);
+  if (!elbo) return elbo.error();
+  run.outcome.status = Status::converged;
+  run.outcome.elbo = *elbo;
+  store_posterior(run);
+  if (run.outcome.status == Status::numerical_failure) return Error{ExitCode::numerical, "", run.outcome.failure, {}};
+  return true;
+}
+
+std::vector<Warning> Fitting::warnings(const FitRun& run) const {
+  std::vector<Warning> out;
+  // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
+  for (const CorrelatedPair& c : run.coupled) {
+    const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);
+    out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}",
+                               c.first, c.second, c.correlation, cure),
+                   {}});
+  }
+  // For couplings without a guide, the last warning gets a note with other remedies.
+  if (std::ranges::any_of(run.coupled, [](const CorrelatedPair& c) { return c.guide.empty(); })) {
+    std::vector<std::string> cures = other_remedies(run.coupled, analysed());
+    if (analyse_for_gibbs(bound_.resolved, expand_options(data()), analysed()))
+      cures.push_back(option("method") + " gibbs");
+    out.back().notes.push_back(
+        "factors are independent of each other" +
+        (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
+  }
+  // A decreasing ELBO is explained by rounding if there is a warning of that already.
+  if (!run.rounding.empty()) {
+    out.push_back({run.rounding, {"centre the data, or subtract a trend first: they keep more digits"}});
+  } else if (run.outcome.decreases > 0) {
+    out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
+                               run.outcome.decreases, run.outcome.iterations),
+                   {"data far from zero in units of their spread lose digits: centre and scale them",
+                    "if they are centred, please report this model"}});
+  }
+  if (const auto point = unbounded_point(model(), schedule(), data(), run.posterior)) {
+    out.push_back({fmt::format("'{}' has left for 0, where the density of its prior ({}) is infinite: the ELBO grows "
+                               "without bound, and says nothing",
+                               point->name, point->family),
+                   {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
+  }
+  if (run.outcome.status == Status::numerical_failure) return out;
+  if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior)) {
+    out.push_back(
+        {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
+                     "to {:.2g} ({}), which leave few digits to their differences",
+                     lost->nats, lost->largest, lost->name),
+         {"bounds that differ by less are equal"}});
+  }
+  if (run.far.nats > 0) {
+    out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of squares of means of up to "
+                               "{:.2g} standard deviations ({}), which leave few digits to their differences",
+                               run.far.nats, run.far.largest, run.far.name),
+                   {"bounds that differ by less are equal; the distance from a value near the mean loses nothing"}});
+  }
+  std::ranges::move(lehr::warnings(run.report), std::back_inserter(out));
+  if (!run.symmetric.empty() && iteration_limit() > 0) {
+    out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
+                               fmt::join(run.symmetric, ", ")),
+                   {"another start (seed, init points), or less heat where there was annealing"}});
+  }
+  return out;
+}
+
+std::optional<Error> Fitting::cannot_distribute() const {
+  if (instance_->engine().can_distribute()) return std::nullopt;
+  std::vector<std::string> plates;
+  for (const schedule::Step& step : schedule().steps) {
+    const auto* stage = std::get_if<schedule::ItemStage>(&step);
+    if (!stage) continue;
+    const std::string& name = model()[model()[stage->item].set].name;
+    if (std::ranges::find(plates, name) == plates.end()) plates.push_back(name);
+  }
+  const std::string why =
+      plates.empty()      ? "a sweep has nothing to do with single items: sums of the data are all it reads"
+      : plates.size() > 1 ? fmt::format("it has items of several plates: {}", fmt::join(plates, ", "))
+                          : fmt::format("what is updated once a sweep reads elements of '{}' one by one", plates[0]);
+  return Error{
+      ExitCode::model,
+      "",
+      "the items of this model cannot be distributed among processes: " + why,
+      {fmt::format(
+          "`lehr emit MODEL {} schedule` shows what a sweep is made of; threads of one process share what there is",
+          option("as"))}};
+}
+
+Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {
+  const Engine& engine = instance_->engine();
+  const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
+  Outcome out;
+  Elbo elbo;
+  if (const std::int32_t status = evaluate(engine, options, elbo)) return failure(engine, status, out);
+  out.elbo = elbo.value;
+  if (std::isfinite(out.elbo)) {
+    on_sweep({0, out.elbo, 1, out.elbo});
+  } else {
+    out.status = Status::numerical_failure;
+    out.failure = "the ELBO is not finite";
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,189 @@
+// A fit, from a model and its data to runs from several starts. The command line and the library both use it.
+//
+// The order of calls: bind_and_analyse checks and binds the data, Fitting::make compiles, then for each restart
+// Fitting::start and Fitting::run. A Fitting is deterministic in (seed, restart), on any number of threads.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/evaluate/ill_scaled_columns.h"
+#include "compiler/fit/cancellation.h"
+#include "compiler/fit/coupling.h"
+#include "compiler/fit/method.h"
+#include "compiler/fit/out_of_core_data.h"
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// A model with its data bound to it and analysed for them. Where data lie far from zero, model and data are those of
+/// centred variables: `references` have been subtracted (compiler/evaluate/reference.h).
+struct BoundModel {
+  Analysed analysed;                // density, conditionals and schedule for these data
+  BoundData data;                   // the data, packed and checked; for out-of-core data only what is not on the items
+  CentringOffsets references = {};  // offsets that were subtracted from data and variables; empty: none
+  model::Model resolved = {};       // the model before the compiler added auxiliary variables
+  std::shared_ptr<const OutOfCoreData> streamed = {};  // source of out-of-core items; null: `data` has all items
+  std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
+};
+
+/// Binds in-memory data to a model, checks them, and analyses the model for them. `resolved` is the model as read()
+/// made it, `complete` its analysis for data without missing values. The analysis is repeated where values are missing,
+/// where elements have no data, or where far data are centred.
+///
+/// Returns nullopt where the repeated analysis fails; the reason is in `diagnostics`. An Error says what is wrong with
+/// the data.
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics);
+
+/// The settings of a fit: the method, the starts, and how the work is executed.
+struct FitSettings {
+  /// The method with its options. With an iteration limit of 0 the ELBO of the start is all that is computed.
+  Method method;
+  std::uint64_t seed = 1;              // seed of all random numbers, together with the number of the restart
+  StartKind start = StartKind::seeds;  // how the factors are initialised
+  std::vector<NamedArray> init = {};   // factors to put in place after the start, named as in posterior.npz
+  std::string init_source = {};        // the name of the file of `init`, for messages
+  std::optional<SavedFit> after = {};  // a fit that the chains of a sampler begin near; replaces `init`
+  bool save_locals = false;            // true: the posterior includes the factors of local variables
+  bool single = false;                 // true: items are computed in 32 bits (LowerOptions::single)
+  std::int64_t predictive = 0;         // upper limit of numbers in each array kind of PredictiveDraws; 0: none
+  Backend backend = Backend::native;   // native code or the interpreter
+  std::size_t threads = 0;             // worker threads; 0: one for each processor. Results do not depend on it
+  std::int64_t parts = 0;              // incremental batches in a sweep; 0: chosen automatically
+  std::int64_t at_a_time = 256;        // how many out-of-core items are in memory at a time
+  std::string spill = {};              // directory of the file with factors of out-of-core items; empty: no file
+  Group* group = nullptr;              // the processes that share the items; null: this process alone. Not owned
+};
+
+/// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was
+/// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. Returns
+/// nullopt where the analysis fails; the reason is in `diagnostics`.
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   std::shared_ptr<const OutOfCoreData> streamed,
+                                                   Diagnostics& diagnostics);
+
+/// Returns an error if all plates of items are empty and the prior is the model's own: then no data inform the fit.
+/// Returns nullopt if there are items, if the model has no plate of items, or if a carried posterior is the prior. The
+/// caller adds the location to the error.
+std::optional<Error> nothing_to_fit(const BoundModel& bound);
+
+/// One run of a fit, from one start (initial factors) to its end, with all its results.
+struct FitRun {
+  std::uint64_t restart = 0;              // the number of the start, from 0
+  Outcome outcome;                        // status, ELBO in nats and number of iterations
+  std::vector<NamedArray> posterior;      // the factors: arrays named `variable.parameter`
+  std::vector<NamedArray> items;          // arrays of items.npz: solutions of the items (items_to_save)
+  Report report;                          // what the method tells about the run
+  std::vector<std::string> symmetric;     // variables whose components are all equal (Instance::symmetric_components)
+  std::vector<CorrelatedPair> coupled;    // strongly correlated means of separate factors; after converged ascent only
+  CancellationError far;                  // the rounding error of the ELBO from means far from zero
+  std::string rounding;                   // a warning that the results have fewer digits; empty: none
+  std::vector<Warning> initial_warnings;  // warnings that were known before the run
+};
+
+/// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
+/// wins.
+bool better(const FitRun& a, const FitRun& b);
+
+/// Updates the local factors to their optimum while the global factors are fixed, and returns the ELBO in nats. `scope`
+/// selects the blocks: those of item stages (default), or all local ones. Where stages depend on each other, it makes
+/// several rounds. Fails with ExitCode::numerical where the code fails or the ELBO is not finite.
+Result<double> infer_items(Instance& instance, const SweepOptions& options,
+                           machine::SweepScope scope = machine::SweepScope::stages);
+
+/// A model compiled for one method and one data set. It owns the model, the data and the compiled instance. Runs follow
+/// each other; each start overwrites the factors.
+class Fitting {
+ public:
+  /// Compiles the model for the method of the settings. Fails where the method cannot be used with this model and these
+  /// data, or where memory is too small.
+  static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
+
+  /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
+  /// them. The value is always true.
+  Result<bool> replace(BoundData data);
+
+  /// Initialises the factors for a restart, and prepares its run. ExitCode::numerical means that another start may
+  /// succeed.
+  Result<FitRun> start(std::uint64_t restart);
+  /// Executes the run that the last start() prepared, and fills in `run` with its results. `on_sweep` is called after
+  /// every sweep; it returns false to stop. `journal` records the run, or replays a recorded one.
+  ///
+  /// If the journal is still replaying afterwards, it is of a run that was finished. The caller then restores draws,
+  /// posterior and all that follows from them.
+  void run(FitRun& run, const OnSweep& on_sweep, Journal* journal = nullptr);
+
+  /// Returns the maximum number of sweeps or steps of a run; 0: only the ELBO of the start is computed.
+  std::int64_t iteration_limit() const;
+
+  /// Infers the local factors alone, with the global factors of the last start fixed, and fills in the results of
+  /// `run`. The value is always true.
+  Result<bool> run_items(FitRun& run, const SweepOptions& options);
+  /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
+  /// those of its report.
+  std::vector<Warning> warnings(const FitRun& run) const;
+
+  /// Returns an error saying why several processes cannot share the items of this model; nullopt if they can.
+  std::optional<Error> cannot_distribute() const;
+
+  /// Returns the model as it was analysed for this method.
+  const Analysed& analysed() const { return bound_.analysed; }
+  /// Returns the model, including auxiliary variables.
+  const model::Model& model() const { return analysed().model; }
+  /// Returns the schedule: the order of updates.
+  const schedule::Schedule& schedule() const { return analysed().schedule; }
+  /// Returns the data, centred at references().
+  const BoundData& data() const { return bound_.data; }
+  /// Returns the offsets that were subtracted from the data.
+  const CentringOffsets& references() const { return bound_.references; }
+  /// Returns the compiled instance with the current factors.
+  const Instance& instance() const { return *instance_; }
+  /// Returns which draws of a sampler get log likelihoods and replicated data.
+  const PredictivePlan& predictive() const { return predictive_; }
+
+ private:
+  /// Stores its arguments; compile() does the work.
+  Fitting(BoundModel bound, FitSettings settings);
+  /// Adapts the model to the method, lowers and compiles it, and starts the workers. Called once, by make().
+  std::optional<Error> compile();
+  /// Plans the schedule anew for these data, so that sums of the data may become tables by what the data name (see
+  /// `plan`). It leaves a schedule with item stages as it is: processes that share the items could decide differently.
+  void tabulate_data(const Requirements& requirements);
+  /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
+  /// model or the settings do not allow one.
+  std::optional<Error> add_spill_file();
+  /// Returns an error if the method, the start or --save-locals prevents out-of-core items.
+  std::optional<Error> not_streamed(const Requirements& requirements) const;
+  /// Returns the functions by which the engine reads out-of-core items; an empty source for in-memory data.
+  ItemSource item_source(const Requirements& requirements) const;
+  /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
+  /// failure.
+  void store_posterior(FitRun& run);
+  /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
+  /// numerical failure; if digits are lost, the run gets a warning.
+  void check_rounding(FitRun& run);
+  /// Returns an error if rounding spoils coordinate ascent on these data. A sampler would be spoiled too, but its draws
+  /// do not show it.
+  std::optional<Error> sampling_too_imprecise() const;
+  /// Returns an error if a drawn variable lies on a plate with fractional weights: a sampler needs whole numbers of
+  /// copies.
+  std::optional<Error> has_fractional_weights() const;
+  /// Computes the ELBO of the start without any sweep of global factors.
+  Outcome evaluate_start(const OnSweep& on_sweep);
+
+  /// The model and its data.
+  BoundModel bound_;
+  /// The settings of the fit.
+  FitSettings settings_;
+  /// Which draws get log likelihoods and replicated data.
+  PredictivePlan predictive_;
+  /// The compiled model with its factors.
+  std::unique_ptr<Instance> instance_;
+  std::vector<IllScaledColumn> far_;  // data columns far from zero that no reference has centred
+  PreparedRun ready_;                 // the run that the last start() prepared
+};
+
+}  // namespace lehr

@@ -1,0 +1,71 @@
+// Infers the local variables of given items while the global factors of a fit are fixed. Items that the fit was made
+// from start at the solution that it stored. Other items take the best of several starts, because coordinate ascent of
+// an item can have several solutions.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+#include "runtime/search/item_starts.h"
+#include "runtime/inference/sweep.h"
+
+namespace lehr {
+
+/// The default number of starts for an item.
+inline constexpr std::int64_t kDefaultItemStarts = 10;
+
+/// Returns a checksum of all data of each item of the first item stage: items with the same data have the same one. `m`
+/// and `data` must be as bound, before far data are centred. Returns an empty list if the model has no item stage.
+std::vector<double> item_digests(const Analysed& analysed, const model::Model& m, const BoundData& data);
+
+/// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
+/// factors of local variables that are not in `posterior`. Returns an empty list if these have more than
+/// kMaxSavedValues numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
+/// count as those that follow from the prior.
+std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
+                                      const std::vector<double>& digests, const Instance& instance,
+                                      const std::vector<NamedArray>& posterior);
+/// The maximum number of numbers that items_to_save stores.
+inline constexpr std::size_t kMaxSavedValues = std::size_t{1} << 22;
+
+/// The options of an inference of local variables.
+struct ItemInference {
+  SweepOptions local = {1000, 1e-6};         // accuracy of the inference from each start
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
+  std::uint64_t seed = 1;                    // seed of the random starts
+  std::int64_t first = 0;                    // the number of the first item, if the data are a part of a larger set
+  machine::SweepScope scope =
+      machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
+  std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
+  /// Called after each start, to show progress; may be empty.
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
+};
+
+/// How the local variables of items were found.
+struct ItemSolution : ItemSearch {
+  double elbo = 0;     // ELBO of the solution, in nats
+  bool unique = true;  // true if the model allows one solution only
+};
+
+/// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
+/// lowered with LowerOptions::item_starts if there is more than one start. `fit` has what it stored of its items. Fails
+/// with ExitCode::numerical.
+Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
+                                 const SavedFit& fit, const ItemInference& options);
+
+/// Describes the solution for the terminal: "items as the fit found them", "items by the best of up to 10 starts
+/// (...)". Returns an empty string if it is unique.
+std::string description(const ItemSolution& s);
+
+/// Converts the solution to an entry of a JSON summary.
+nlohmann::json to_json(const ItemSolution& s);
+
+/// Combines the solutions of two sets of items.
+ItemSolution combined(const ItemSolution& a, const ItemSolution& b);
+
+}  // namespace lehr

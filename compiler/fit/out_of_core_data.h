@@ -1,0 +1,129 @@
+// Out-of-core data: items stay in their files, and are read and bound when they are worked on. A part is bound as if
+// there were no other items, by the same code as data in memory. So names, shapes, multiplicities and checks are the
+// same. One pass at the beginning surveys all data (survey.h); later reads are compared with it.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/instance/barren.h"
+#include "compiler/fit/survey.h"
+#include "compiler/binding/bind.h"
+#include "compiler/pipeline.h"
+#include "runtime/files/rows.h"
+#include "runtime/machine/machine.h"
+#include "runtime/parallel/group.h"
+
+namespace lehr {
+
+/// Thrown when items cannot be read although they could when the data were opened: the files have changed.
+struct DataChanged : std::runtime_error {
+  /// Makes the exception for an error.
+  explicit DataChanged(Error e) : std::runtime_error(e.text), error(std::move(e)) {}
+  Error error;  // the reason, for the user
+};
+
+/// Opened out-of-core data. Objects do not change after open(), apart from a cache.
+class OutOfCoreData {
+ public:
+  /// What an observed variable without data means: an error, or missing values that are to be predicted.
+  enum class Gaps { refused, predicted };
+
+  /// Opens the files of `bindings` and reads everything once, in parts: sizes, labels, largest values and checks.
+  /// `analysed` is the model for data without missing values. `other_arrays` are further arrays that do not lie on the
+  /// items. The processes of a `group` read a part each. Fails with the reason if the data cannot be read in parts.
+  static Result<std::shared_ptr<const OutOfCoreData>> open(const Analysed& analysed,
+                                                           const std::vector<std::string>& bindings,
+                                                           const Settings& settings, Group* group = nullptr,
+                                                           const Dataset& other_arrays = {}, Gaps gaps = Gaps::refused);
+
+  /// Returns the plate of the items.
+  model::PlateId plate() const { return plate_; }
+  /// Returns the number of items.
+  std::int64_t items() const { return items_; }
+  /// Returns how many numbers the data of an item have on average, over all arrays.
+  double values_per_item() const { return values_per_item_; }
+  /// Returns the position of the first element that item `item` has on a nested plate, among the elements of all items.
+  /// Throws Unreadable.
+  std::int64_t row(model::PlateId nested, std::int64_t item) const;
+  /// Returns sizes and all data that do not lie on the items. Arrays on the items are empty; a nested plate has the
+  /// offsets of its longest row only.
+  const BoundData& whole() const { return whole_; }
+  /// Reads and binds the data of some ranges of items, as if there were no others. Throws Unreadable.
+  BoundData read(std::span<const machine::ItemRange> runs) const;
+  /// Returns the masks of barren elements (barren.h) for data that read() returned.
+  Masks barren(const BoundData& part) const;
+  /// Returns the variables on the items that have barren elements in any item.
+  std::vector<model::VariableId> with_barren_items() const;
+  /// Returns the masks of barren elements for variables outside the items: 0 for an element on which no item's data
+  /// depend, else 1. Layout as by find_barren: empty for a variable without such elements.
+  Masks barren_outside() const;
+  /// Reads a range of items without binding them. Returns the arrays, including those outside the items, and the
+  /// settings to bind them with.
+  Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
+
+ private:
+  /// Stores the model; open() does the rest.
+  explicit OutOfCoreData(model::Model model) : model_(std::move(model)) {}
+
+  /// Binds arrays, with or without gaps as `gaps_` says.
+  Result<BoundData> bind(Dataset arrays, const Settings& settings) const;
+  /// Opens all bindings, and sorts their arrays into those on the items and others.
+  std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
+  /// Adds one file whose arrays have a row for each item, or reads it whole if its arrays are not on the items.
+  std::optional<Error> add_file(const RowBinding& file, const std::string& binding);
+  /// Returns true if the array is on the items or on plates nested in them.
+  bool lies_on_items(const std::string& array) const;
+  /// Returns true if the model has an array or plate of this name.
+  bool is_in_model(const std::string& array) const;
+  /// Reads a range of items in parts, and fills in `survey_`.
+  std::optional<Error> survey(machine::ItemRange items);
+  /// Surveys this process's range of items, and merges the surveys of all processes of the group.
+  std::optional<Error> survey_with(Group* group);
+  /// Returns an error if an array has both numbers and text.
+  std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
+  /// Updates the survey with arrays as they were read.
+  std::optional<Error> note(const Dataset& arrays);
+  /// Updates the survey with data as they were bound, or returns an error if they prevent reading in parts.
+  std::optional<Error> check(const BoundData& part);
+  /// Updates the survey with which elements the items of a part inform.
+  void note_d_connected(const BoundData& part);
+  /// Returns true if the outermost plate of the variable is that of the items.
+  bool is_on_items(model::VariableId v) const;
+  /// Updates the sparse index of where items begin on nested plates.
+  void note_item_offsets(const BoundData& part, machine::ItemRange items);
+  /// Returns the position of an item's first element on a nested plate, within a part.
+  std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
+  /// Returns an error if a column of the data is far from zero, since only data in memory can be centred.
+  std::optional<Error> far_column() const;
+  /// Fills in `whole_` from the first items and the survey.
+  std::optional<Error> make_whole();
+  /// Reads the arrays of some ranges of items from all files.
+  Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
+  /// Adds labels and largest values of all items, and the arrays outside the items. Returns an error if there is text
+  /// that the survey did not see.
+  std::optional<Error> complete(Dataset& arrays) const;
+  /// Returns true if a part agrees with the survey: sizes, lengths of rows, and which arrays have missing values.
+  bool is_as_before(const BoundData& part) const;
+  /// Completes and binds a part that begins at item `first`.
+  Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
+
+  model::Model model_;                                      // the model that the data are for
+  model::PlateId plate_;                                    // the plate of the items
+  Settings settings_;                                       // settings with which a part is bound
+  std::vector<RowBinding> files_;                           // the files with a row for each item
+  Dataset other_arrays_;                                    // arrays that do not lie on the items
+  DataSurvey survey_;                                       // the survey of all items
+  std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
+  /// The part that row() read last, and its first item. A cache.
+  mutable std::optional<std::pair<std::int64_t, BoundData>> row_cache_;
+  Gaps gaps_ = Gaps::refused;   // what an observed variable without data means
+  std::int64_t items_ = 0;      // number of all items
+  double values_per_item_ = 0;  // how many numbers an item has on average
+  BoundData whole_;             // sizes, and data outside the items
+};
+
+}  // namespace lehr

@@ -1,0 +1,60 @@
+// Tests whether a solution depends on the rounding of the data and sums. One sweep is repeated on data whose last bits
+// are changed at random; the differences between the results show the rounding error (CESTAC, Vignes 1993).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/evaluate/ill_scaled_columns.h"
+#include "compiler/instance/instance.h"
+#include "runtime/inference/sweep.h"
+
+namespace lehr {
+
+/// The effect of changed last bits on the result of one sweep.
+struct Rounding {
+  /// The largest change of a mean or standard deviation, in units of the factor's standard deviation; of points,
+  /// relative to the largest point of the variable.
+  double moved = 0;
+  std::string name;  // name of the variable that changed most
+  double nats = 0;   // the largest change of the ELBO
+};
+
+/// Limits of Rounding::moved. Slow convergence accumulates the errors of many sweeps, so the limits are far below 1.
+struct RoundingLimits {
+  double digits;  // above it, fewer than six digits are reliable: the run gets a warning
+  double lost;    // above it, the solution may be determined by rounding: the run fails
+};
+/// The limits for items computed in 64 bits.
+inline constexpr RoundingLimits kInDouble{1e-7, 1e-4};
+/// The limits for items computed in 32 bits.
+inline constexpr RoundingLimits kInSingle{1e-2, 1e-2};
+/// If the ELBO changes by more nats, it cannot show which factors are coupled.
+inline constexpr double kMaxElboChange = 1e-2;
+
+/// Measures the effect of changed last bits, from the current factors, on the numbers that a user reads; local
+/// variables are included if `locals`. The same changes are made at each call, and the state of the instance is
+/// restored. Returns nullopt if a sweep fails, or if a result is not a number.
+std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
+                                 const SweepOptions& options);
+
+/// Returns true if some data are real numbers or vectors: only their squares can lose digits.
+bool has_real_data(const model::Model& model);
+
+/// A reason to distrust a solution.
+struct PrecisionProblem {
+  std::string text;  // a sentence for the user
+  bool lost = true;  // true: the solution is useless; false: it has fewer digits
+};
+
+/// Examines a solution. `far` are data columns far from zero. Returns a doubt if rounding changes the solution by more
+/// than `bar` allows, or if far columns couple separate factors strongly; otherwise nullopt.
+std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
+                                                bool locals, const std::vector<IllScaledColumn>& far,
+                                                const SweepOptions& options, const RoundingLimits& bar = kInDouble);
+
+/// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if there is
+/// none.
+std::string far_column_clause(const std::vector<IllScaledColumn>& far);
+
+}  // namespace lehr

@@ -1,0 +1,50 @@
+// The work arrays of forward-backward for one sequence of categories (lower_chain_categories.cpp).
+//
+// "Over histories" means one axis for each of the `max_lag` last values. "Over the steps" means that the first axis is
+// the step t. Arrays over neighbours (j, k) with max_lag 1 are matrices: `pair` is [t, j, k], or [1, j, k] if
+// homogeneous.
+#pragma once
+#include "compiler/lower/chains/chains.h"
+
+namespace lehr::loops {
+
+/// The work arrays and facts of one sequence of categories, while its forward-backward code is written.
+struct Chains::Messages {
+  BlockId block;                  // the chain
+  std::vector<ExprId> sequence;   // its indices, without the step
+  SizeId size;                    // number of values of the category
+  std::int64_t max_lag;           // the largest lag: number of values in a history
+  ExprId values, end;             // number of values of the category; number of elements of the sequence
+  BufferId unary, pair, forward;  // over the steps: unary and joint log potentials, forward log messages over histories
+                                  // (`by_rows`: `unary` is filled for the pass in logarithms alone)
+  BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
+  BufferId backward, message;     // of one step, over histories: the backward message, and a message under construction
+  BufferId unscaled;              // of one step, over histories: the forward products before division by their sum
+  BufferId marginal;              // over the steps: probabilities of the values; may be the same array as `emission`
+  BufferId probs;                 // the probabilities of the factor, in its buffer
+  bool summed;                    // pairs are stored as sums over the steps
+  ScalarId entropy;               // log Z minus the means of unary and joint log potentials
+  bool homogeneous;               // the joint potentials are the same at every step: arrays have one row of them
+  Uses all;                       // all uses of the chain in terms
+  bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
+  UnaryUses singles;              // uses with unary potentials, if `by_rows`
+  const UpdateHooks* hooks;       // what the update's caller adds
+  BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
+  ScalarId start_top;             // their largest
+  BufferId transition, filtered;  // over the steps: exp(pair) with a shift; normalised forward messages
+  BufferId emission, onward;      // over the steps: exp(unary) with a shift; emission * scale * backward message
+  ScalarId products;              // 1 as long as no sum underflowed
+  ScalarId top;                   // the shift of the joint potentials that were exponentiated last
+
+  /// Returns the first index of the joint log potentials of step t: 0 if they are the same at every step, otherwise t.
+  ExprId row(ExprId t, ExprId zero) const { return homogeneous ? zero : t; }
+
+  /// Returns the indices of the element of this sequence at step t.
+  std::vector<ExprId> element(ExprId t) const {
+    std::vector<ExprId> at = sequence;
+    at.push_back(t);
+    return at;
+  }
+};
+
+}  // namespace lehr::loops

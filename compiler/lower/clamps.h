@@ -1,0 +1,61 @@
+// Observed elements of latent variables (model::Variable::clamped): the factor of such an element is a point mass at
+// its observed value. Single entries of a vector may be observed; the other entries are then conditioned on them, as a
+// Gaussian is (Bishop 2006, section 2.3.1). Which elements are observed is data, so the code selects at run time:
+//
+//     q.mean[n] = select(is_nan(x[n]), natural_mean, x[n])
+#pragma once
+#include "compiler/lower/formulas.h"
+#include "compiler/lower/terms.h"
+#include "runtime/abi.h"
+
+namespace lehr::loops {
+
+/// Emits the parts of updates that observed elements need. For blocks without any, the functions emit nothing and
+/// return their argument as it is.
+class Clamps : Part {
+ public:
+  Clamps(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
+
+  /// Returns true if some elements of the block may be observed.
+  bool any(BlockId b) const { return m_[s_.conditionals[b].variable].clamped; }
+  /// Returns a bool expression: true if the element is observed, or the entry `event` of a vector. For a block without
+  /// observed elements it is the literal false, so that a select on it folds away.
+  ExprId is_observed(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
+  /// Returns an expression that loads the observed value of an element of a latent variable, or of an entry of it, from
+  /// the data. If missing, it is NaN, or negative for categories.
+  ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
+  /// Returns an expression for a parameter of the role at `event`: `x`, or that of a point mass where the value is
+  /// observed. There precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
+  ExprId parameter(BlockId b, math::ParameterRole role, const std::vector<ExprId>& element,
+                   const std::vector<ExprId>& event, ExprId x);
+  /// Returns an expression for `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`.
+  /// For scalars and categories the element itself counts.
+  ExprId unless_observed(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
+                         ExprId instead);
+  /// Emits a branch for an observed category that stores its point mass, by calls of `store(k, probability)` in a loop
+  /// over the `size` values.
+  void put_category(BlockId b, const std::vector<ExprId>& element, ExprId size,
+                    const std::function<void(ExprId k, ExprId probability)>& store);
+  /// Emits code that stores a point mass in the factor of an element, as far as it is observed: it overwrites its
+  /// exported parameters.
+  void put(BlockId b, const std::vector<ExprId>& element);
+  /// Returns the indices of an entry, or pair of entries, of the natural parameters.
+  using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;
+  /// Emits code that conditions the linear natural parameters h of a vector on its observed entries o. With n the
+  /// symmetric natural parameters of the squares, h_m of another entry becomes h_m + 2 sum over o of n_mo x_o. Those of
+  /// observed entries become 0.
+  void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
+  /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
+  /// the identity. These add nothing to its log determinant. Returns an expression for the number of observed entries.
+  ExprId use_identity(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
+
+ private:
+  /// Returns the indices of an element's entry, in the data as in the parameters.
+  std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
+  /// Returns the buffer with the observed values of the block's variable.
+  BufferId data(BlockId b) const { return layout_.data.observed[s_.conditionals[b].variable.index()]; }
+
+  Terms& terms_;  // loop nests of terms
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,57 @@
+// Formulas of the families (math::Expr) as loops: parameters from natural parameters, expected statistics, entropies.
+// Matrices in them are inverted by Cholesky factorisation. A formula over a vector becomes a loop over its components,
+// out of which subformulas without the component are hoisted: E[log theta_k] = digamma(a_k) - digamma(sum_j a_j) gives
+//
+//     h = digamma(sum a[e]);  for j: leaf(j, digamma(a[j]) - h)
+#pragma once
+#include "compiler/lower/layout.h"
+
+namespace lehr::loops {
+
+/// The value, at event indices, of a quantity that formulas have by name: a parameter or natural parameter.
+using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
+
+/// What is computed of a symmetric positive definite matrix A = L L'. Fields that are not available are invalid.
+struct SpdInverse {
+  BufferId factor, root, inverse;  // L and L^-1, of which only the lower triangles are stored; A^-1
+  ExprId logdet;                   // log determinant of A
+};
+
+/// What the formulas of one element are evaluated with: the values of their symbols, matrices that are inverted
+/// already, and subformulas that are hoisted already.
+struct FormulaContext {
+  std::map<std::string, Quantity> quantities;   // by name
+  std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
+  std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
+  SizeId extent;                                // of the event axis; invalid for scalars
+  std::int32_t fail_code = 0;                   // status if a matrix is not positive definite; 0: NaN, no failure
+};
+
+/// Returns the names of the matrices of which the formula needs the log determinant but no entry of the inverse.
+std::vector<std::string> log_determinants(const math::Expr& e);
+
+/// Emits formulas of the families (parameters from natural parameters, expected statistics, entropies) as loops over
+/// their components.
+class FormulaLoops : Part {
+ public:
+  explicit FormulaLoops(Shared& shared) : Part(shared) {}
+
+  /// Emits loops over the components of a value of the given rank (0: a scalar, 1: a vector, 2: a matrix). Inside it
+  /// calls `leaf` with the event indices and the value of the formula.
+  void components(const math::Expr& e, int rank, FormulaContext& f,
+                  const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
+  /// Emits code that computes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of
+  /// which it reads the lower triangle. The emitted code fails with `code`, unless that is 0, if the matrix is not
+  /// positive definite.
+  SpdInverse spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
+
+ private:
+  /// Returns an expression for the value of a formula; `event` has the index of each event variable of math::Index.
+  ExprId formula(const math::Expr& e, FormulaContext& f, std::map<int, ExprId> event);
+  /// Emits, once, the sums that occur in the formula more than once.
+  void form_repeated_sums(const math::Expr& e, FormulaContext& f);
+  /// Emits code that computes the inverses and log determinants that the formula needs and that are not available yet.
+  void prepare_matrices(const math::Expr& e, FormulaContext& f);
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,46 @@
+// Sums over data that the update of a local block needs and that do not depend on the block itself. They are formed for
+// all elements of the item in one pass over the data, before the elements are updated one after another:
+//
+//     for e: for n: h += w * x[n] * y[n, e];  update e    becomes
+//     for n: for e: s[e] += x[n] * y[n, e];     for e: h = w * s[e];  update e
+//
+// Run-time weights w that all terms have in common are multiplied once for each element, not once for each number.
+#pragma once
+#include "compiler/lower/updates.h"
+
+namespace lehr::loops {
+
+/// Emits code that sums data once for all elements of a block, before they are updated one after another.
+class HoistedSums : Part {
+ public:
+  HoistedSums(Shared& shared, Terms& terms, Updates& updates) : Part(shared), terms_(terms), updates_(updates) {}
+
+  /// The sums over data that one update has moved out of its loop over elements.
+  struct Hoisted {
+    Uses uses;                                          // what they add up
+    std::vector<bool> fixed;                            // by axis: fixed while they are formed
+    NaturalTarget sums;                                 // their arrays
+    std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
+  };
+  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none.
+  /// Axes after the `given` leading ones must be fixed, not nested, and of constant lengths whose product is a few
+  /// hundred at most.
+  std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
+  /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
+  void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);
+  /// Emits code that sets the natural parameters of an element to its sums times their weights, or to 0 for statistics
+  /// without sums.
+  void begin(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element, const NaturalTarget& n);
+
+ private:
+  /// Returns true if the sum in a term can be computed before the block is updated. The term must read nothing else of
+  /// the block, and sum over enough numbers beyond the atom's indices.
+  bool can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) const;
+  /// Returns the weights that count for the term: those of the data only if it is tempered.
+  std::vector<Weight> own_weights(const ArrayTerm& t) const;
+
+  Terms& terms_;      // loop nests of terms
+  Updates& updates_;  // factors of single elements
+};
+
+}  // namespace lehr::loops

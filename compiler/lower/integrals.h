@@ -1,0 +1,72 @@
+// Draws of bits, spins and categories with the auxiliary variables of their links integrated out, as in partially
+// collapsed Gibbs sampling (van Dyk & Park 2008; conditionals/collapse.h). Given its auxiliary variables, such an
+// element would hardly ever change. So its log odds get, for each value v, the log normaliser of the auxiliary's
+// conditional with the element at v:
+//
+//     log odds of v  +=  sum over auxiliaries beside the element of  log integral p(auxiliary, data | v)
+#pragma once
+#include "compiler/conditionals/collapse.h"
+#include "compiler/lower/updates.h"
+
+namespace lehr::loops {
+
+/// Emits code that computes the log integrals over auxiliary variables, one for each value of a drawn element.
+class Integrals : Part {
+ public:
+  Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates);
+
+  /// Returns true if draws of the block integrate out some auxiliary variable.
+  bool any(BlockId b) const { return !integrated_[b.index()].empty(); }
+  /// Returns true if the term has an auxiliary variable that draws of the block integrate out. Such a term must not add
+  /// to the natural parameters of the block directly.
+  bool has(BlockId b, const Term& t) const;
+  /// Emits code that adds the log integrals at each value of an element to its natural parameters. This overwrites the
+  /// element's expected statistics, which the draw then forms anew.
+  void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+
+ private:
+  /// An auxiliary block, with its uses in terms without the drawn block (`fixed`) and with it (`varying`). One
+  /// auxiliary element has two sets of natural parameters: from the former terms, and from all with the drawn element
+  /// at one value.
+  struct AuxiliaryWork {
+    BlockId block, auxiliary;      // the drawn block, the auxiliary one
+    Uses fixed, varying;           // of the auxiliary: without the drawn block, with it
+    NaturalTarget at_all, at_one;  // from `fixed`; from all with the drawn element at one value
+  };
+  /// Returns the uses of an auxiliary block that the drawn block integrates out, and declares arrays for its natural
+  /// parameters.
+  AuxiliaryWork open(BlockId b, BlockId auxiliary);
+  /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
+  void each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
+                      const std::function<void(const std::vector<ExprId>&)>& body);
+  /// Returns a bool expression: true if the drawn element is the one that stands beside the auxiliary element in this
+  /// kind of pair.
+  ExprId is_neighbour(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
+  /// Emits code that adds the log integral over one auxiliary element to the drawn element's natural parameters, for
+  /// each of its values.
+  void add_element(const AuxiliaryWork& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
+                   const NaturalTarget& n);
+  /// Returns an expression for the log normaliser of the auxiliary's conditional, from its natural parameters `at_one`.
+  ExprId log_integral(const AuxiliaryWork& w);
+  /// Returns the buffer of the drawn block's expected statistic: of a category the indicators of its values.
+  BufferId expected(const AuxiliaryWork& w) const;
+  /// Returns an expression for the number of values that the drawn element can take, each of which gets a log integral.
+  ExprId values(const AuxiliaryWork& w) const;
+  /// Returns the indices of the element's expected statistic; of a category, at the value.
+  std::vector<ExprId> address(const AuxiliaryWork& w, const std::vector<ExprId>& element, ExprId value);
+  /// Emits code that computes the natural parameters of an auxiliary element from the uses.
+  void gather(const AuxiliaryWork& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
+              const NaturalTarget& into);
+  /// Returns `true` for each axis of the block: one element is updated at a time.
+  std::vector<bool> all_axes(BlockId b) const {
+    return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
+  }
+
+  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;  // by BlockId
+  Terms& terms_;                                                           // loop nests of terms
+  FormulaLoops& formulas_;                                                 // formulas of families
+  Lookups& lookups_;                                                       // solving for index variables
+  Updates& updates_;                                                       // factors of single elements
+};
+
+}  // namespace lehr::loops

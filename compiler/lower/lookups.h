@@ -1,0 +1,50 @@
+// Solving for index variables: which index variables of a term follow if one of its atoms is a given element.
+//
+// If the atom is `U[n, r]` and the element is (3, 1), then n = 3 and r = 1. If the atom is named through data, as
+// `s[a[e]]` with the element 3, the e with a[e] = 3 are walked in an inverse lookup. What cannot be solved is tested.
+#pragma once
+#include "compiler/lower/terms.h"
+
+namespace lehr::loops {
+
+/// The index variables of a term under the condition that one of its atoms is a given element.
+struct Solved {
+  Env env;  // index variables that have one value
+  /// An index variable that takes the values order[begin] .. order[end - 1]: those at which a lookup in the data gives
+  /// the wanted element.
+  struct Walk {
+    IndexVarId bound;   // the index variable
+    BufferId order;     // positions by value (InverseLookup)
+    ExprId begin, end;  // range of positions in `order`
+  };
+  std::optional<Walk> walk;        // at most one is walked
+  std::vector<Factor> conditions;  // bools, to be tested when their index variables are open
+};
+
+/// Solves for the index variables of terms, and emits inverse lookups and loops over the solutions.
+class Lookups : Part {
+ public:
+  Lookups(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
+
+  /// Declares an inverse lookup for each data array that names sequential elements of a block, or elements of a chain.
+  void declare_inverse_lookups();
+  /// Emits the code that fills the inverse lookups, by a counting sort of the data.
+  void prepare_inverse_lookups();
+  /// Solves for the index variables of a term, given that `atom` has the indices `element` along the `fixed` axes.
+  Solved solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
+  /// Emits a loop over the walked index variable, if there is one, around `body`. The caller tests the conditions.
+  void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
+
+ private:
+  /// An index source[bound], where the index variable `bound` ranges over a plate that is not nested.
+  struct PlainLookup {
+    density::DataSource source;  // the data array
+    IndexVarId bound;            // its index
+  };
+  /// Returns the array and index variable of an index source[bound]; nothing for other indices.
+  std::optional<PlainLookup> plain_lookup(IndexId i) const;
+
+  Terms& terms_;  // loop nests of terms
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,187 @@
+// Lowering from Schedule to Loops: the program of one model at the sizes of one data set, and the interface to run it.
+//
+// The interface says which functions there are, in which order a sweep calls them, and through which buffers they
+// exchange numbers. Functions allocate no memory: the driver owns every buffer.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/loops/loops.h"
+#include "compiler/binding/bind.h"
+#include "compiler/schedule/schedule.h"
+
+namespace lehr::loops {
+
+/// One array of the posterior: a parameter of a variational factor, over the variable's plates and event axes.
+struct ParameterSlot {
+  std::string name;                  // "beta.concentration": variable, parameter
+  model::VariableId variable;        // whose axes it has
+  conditionals::BlockId block;       // whose factor it belongs to
+  std::string parameter;             // name in the family row
+  int event_rank = 0;                // number of event axes
+  BufferId buffer;                   // where its numbers are
+  std::vector<model::PlateId> axes;  // plates, then event axes (a category's probabilities: its plate)
+  bool local = false;                // of a variable on the items of the data; saved only with --save-locals
+  bool fused = false;                // of a fused factor: the code writes it and never reads it
+};
+
+/// The functions of one item stage, by position in Program::functions; the brackets have their parameters. A range
+/// (begin, end) is one of items. `statistics` and `data_sums` are added to, so the caller zeroes them before.
+struct StageFunctions {
+  model::PlateId item;                  // the plate of the items
+  std::size_t tables = 0;               // (): forms the tables from the current expectations
+  std::size_t update = 0;               // (begin, end, iterations; tolerance): updates local blocks, adds up statistics
+  std::optional<std::size_t> seed;      // (begin, end): sets categories to `picks` and adds up statistics
+  std::optional<std::size_t> sum;       // (begin, end): adds up statistics of the factors as they are; no updates
+  std::optional<std::size_t> refresh;   // (begin, end): updates auxiliary sources alone, adds up statistics
+  std::optional<std::size_t> finalise;  // (): completes the entropies, once `update` or `refresh` has visited all items
+  std::optional<std::size_t>
+      initialise;  // (begin, end): Interface::initialise for these items (LowerOptions::new_items)
+  std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `initialise`
+  std::optional<std::size_t> data;          // (begin, end): adds up the sums of the data alone (LowerOptions::batches)
+  std::vector<BufferId> data_sums;          // what `data` adds to; `prepare` fills them with the sums over all items
+  std::vector<BufferId> statistics;         // what the item functions add to; each worker has a copy
+  std::vector<BufferId> picks;  // i64 [item], by category block: value for `seed`, or -1 to leave the item out
+  std::vector<model::PlateId> pick_plates;    // by category block: the plate of its values
+  std::vector<BufferId> observed_picks;       // by category block: observed values, -1 where missing; invalid: none
+  std::vector<conditionals::BlockId> seeded;  // other blocks that `seed` forms from the data of the items with picks
+};
+
+/// The generated function that updates a block outside the item stages. It is one of Interface::steps, which the driver
+/// calls in the order of a sweep.
+struct UpdateFunction {
+  conditionals::BlockId block;  // that is updated
+  std::size_t function = 0;     // (): updates all elements
+  /// [2], added to and zeroed by the caller: squared norms of the running mean of natural gradients, and of the last
+  /// gradient. Filled while Weight::gradient_memory is above 0; invalid if gradients are not measured.
+  BufferId gradient;
+};
+
+/// The buffers and the function through which generated code gives the driver one number for each item. With a
+/// temperature for each item, the number is its energy: the expected log density of its data, in nats, not negated.
+/// With several starts for each item, it is what the item adds to the ELBO; the best start is chosen by it.
+struct ItemEnergies {
+  model::PlateId item;  // the plate of the items
+  /// [item], added to by item stages and by `outer`: 1 / T times the expected log density of the item's data. With
+  /// LowerOptions::item_starts it is what the item contributes to the ELBO.
+  BufferId energies;
+  BufferId inverse;                       // [item], 1 / T; invalid with item_starts
+  std::optional<std::size_t> outer = {};  // (begin, end): adds terms without blocks of item stages; with `inverse`
+};
+
+/// The functions of exact sampling by coupling from the past, for models of spins and bits (lower_envelope.cpp).
+struct EnvelopeFunctions {
+  std::size_t couplings = 0;  // (): writes to `elbo_value` the least coefficient of a pair of latent variables, at most
+                              // 0, and the number of terms with three or more
+  std::size_t open = 0;       // (): sets the interval of every element to its whole support
+  std::size_t undecided = 0;  // (): writes to `elbo_value` the number of elements whose two interval ends differ
+  /// (), by visit of a sweep (Schedule::sweep), called in this order: updates the intervals of the elements from the
+  /// intervals of all others. The values of the elements become the upper ends.
+  std::vector<std::size_t> visits;
+};
+
+/// The functions and buffers that a driver uses. Functions are positions in Program::functions; the brackets have their
+/// parameters. The driver calls them in about this order.
+struct Interface {
+  std::size_t prepare = 0;                    // (): forms sums and inverses of the data alone; once
+  std::size_t initialise = 0;                 // (): forms every stored factor from its prior, parents first
+  std::size_t expectations = 0;               // (): recomputes expected statistics from parameters
+  std::size_t global_expectations = 0;        // (): the same for blocks that are not Schedule::local
+  std::size_t elbo = 0;                       // (): fills `elbo_value`
+  std::optional<EnvelopeFunctions> envelope;  // with LowerOptions::envelope
+  /// (): writes to `elbo_value` the log of the number of joint values of all auxiliary sources (LowerOptions::states).
+  std::optional<std::size_t> states;
+  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // by Schedule::steps
+  std::vector<schedule::SweepEntry> sweep;                          // the visits of `steps` in one sweep, in order
+  /// (): `initialise` for blocks that are Schedule::local (LowerOptions::new_items). None if all of them are in one
+  /// stage, which has StageFunctions::initialise.
+  std::optional<std::size_t> initialise_local;
+  std::vector<ParameterSlot> parameters;      // the posterior
+  std::vector<BufferId> sums;                 // by Schedule::statistics
+  BufferId elbo_value;                        // [6], by ElboPart
+  BufferId weights;                           // [8], by Weight; all 1 is plain coordinate ascent
+  std::optional<ItemEnergies> item_energies;  // with temperatures or starts of single items
+  BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
+};
+
+/// The positions of the numbers that the function `elbo` writes to the array Interface::elbo_value, in nats.
+enum class ElboPart {
+  elbo,              // the evidence lower bound
+  data_energy,       // expected log density of the tempered terms (Schedule::tempered), unweighted
+  local_entropy,     // entropy of local factors
+  entropy,           // entropy of all factors
+  discrete_entropy,  // the part of local_entropy that is of discrete variables, and so has a maximum
+  local_prior        // expected log prior of local variables whose terms are not tempered
+};
+
+/// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data
+/// and global_data to b; annealing entropies sets local and global to b. A natural-gradient step sets step to rho.
+enum class Weight {
+  local_data,       // factor on the tempered terms, in the natural parameters of local blocks
+  global_data,      // the same in the natural parameters of the other blocks
+  local,            // factor on all natural parameters of local blocks
+  global,           // factor on all natural parameters of the other blocks
+  step,             // step size: natural parameters of global blocks become step * new + (1 - step) * current
+  gradient_memory,  // weight of this natural gradient (new - current) in their running mean; 0: not measured
+  item_parameters,  // 0: per-item parameters that no sweep reads need not be written (passes/unread.h)
+  elbo              // 0: sums over items that the ELBO alone reads need not be formed
+};
+
+/// The buffers into which a driver puts the data: by given, by observed variable, by nested plate (row offsets).
+struct DataBuffers {
+  std::vector<BufferId> givens, observed, offsets;
+};
+
+/// The result of lowering a schedule: the Loops program, the interface through which a driver runs it, and its sizes.
+/// The passes rewrite the program, then it is compiled or interpreted.
+struct Lowered {
+  Program program;                                // the code
+  Interface interface;                            // how to run it
+  DataBuffers data;                               // where to put the data
+  std::vector<model::GivenId> positive_definite;  // data matrices that must be symmetric positive definite
+  std::vector<SizeId> plate_sizes;                // by PlateId
+  std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid if the code needs none
+  std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 if no data gave the size
+  /// The program before the passes, if there were some. Costs are estimated from it, so that they depend on the model
+  /// alone and on no pass.
+  std::shared_ptr<const Program> unoptimised = {};
+};
+
+/// Which functions and buffers a lowered program has beyond those of a plain fit, as the method and the options of the
+/// fit require.
+struct LowerOptions {
+  bool save_locals = false;                                 // fused factors are written to memory as they are used
+  bool gradients = false;                                   // natural gradients of global blocks can be measured
+  std::optional<model::GivenId> inverse_temperatures = {};  // the data array of schedule::temper_items; energies are
+                                                            // added up by item
+  bool new_items = false;  // items come and go: StageFunctions::initialise or Interface::initialise_local
+  /// A start is chosen for each item, if one stage has all local blocks. ItemEnergies has the contributions of items to
+  /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, fused
+  /// categories take the picks.
+  bool item_starts = false;
+  bool envelope = false;  // Interface::envelope
+  bool states = false;    // Interface::states
+  bool batches = false;   // only some items are in memory at a time: StageFunctions::data
+  bool single = false;    // item functions may use 32 bits: Function::f32_allowed
+};
+
+/// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.
+inline constexpr std::int32_t kFailBlock = 100;
+/// Status of a generated function: kFailData + GivenId if that data matrix is not positive definite.
+inline constexpr std::int32_t kFailData = 10000;
+
+}  // namespace lehr::loops
+
+namespace lehr {
+
+/// Lowers a schedule to a program in Loops. `data` gives sizes and constants; of its values, if there are any, it uses
+/// only how many counts are above zero. Plates sized by `= K` and event axes become constants of the code. Item plates,
+/// plates nested in them and plates without a size are read at run time.
+loops::Lowered lower(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                     const loops::LowerOptions& options);
+
+}  // namespace lehr

@@ -1,0 +1,253 @@
+// Streamed categories: local categories with fused (unmaterialised) responsibilities. Their probabilities are formed in
+// a work array, added to whatever needs them, and overwritten by those of the next element.
+//
+// The log odds of an element's values are sums of rows of tables, vectors of the item, and other terms. If there are
+// only rows and vectors, the stream is factored: exponentials are taken once for each row or vector, then multiplied:
+//
+//     general    probs[k] = exp(theta_log[k] + beta_log[w, k] - top)
+//     factored   probs[k] = exp_theta[k] * exp_beta[w, k]          no exponential for each element
+#pragma once
+#include "compiler/lower/item_energies.h"
+#include "compiler/lower/updates.h"
+
+namespace lehr::loops {
+
+/// What a generated function does to each item in its range; every item stage has one function for each mode that it
+/// needs.
+enum class StageMode {
+  update,  // updates all blocks
+  seed,    // sets categories to the picks of a start
+  sum,     // adds up statistics of the factors as they are
+  refresh  // forms auxiliary sources and streams once more
+};
+
+/// One term of the log joint that contains the fused category. It says what the term adds to the log odds of the
+/// category, and what the probabilities are added to.
+struct FusedUse {
+  const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
+  std::size_t atom = 0;                                  // position of the category's atom
+  std::optional<std::size_t> partner;                    // position of the one other local atom, of a stored block
+  IndexVarId value;                                      // the index variable that is the category's value
+  enum class Kind {
+    table,   // a row of a table along the values, coefficient 1
+    vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
+    general  // anything else
+  } kind = Kind::general;
+};
+
+/// The plan of the code for one fused category, a local category whose probabilities are not stored. It says where the
+/// log odds come from, and in which work arrays the probabilities are formed.
+struct FusedCategory {
+  BlockId block;                               // the category
+  const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
+  std::vector<FusedUse> uses;                  // all terms with the category
+  SizeId values;                               // number of values of the category
+  /// True if probabilities are normalised products of exponentials. Those of tables are taken once a sweep, those of
+  /// vectors once a pass over the item. Otherwise log odds are added up for each element.
+  bool factored = false;
+  /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
+  /// taken of the tables and vectors under sums that are formed anyway (lower_fused_entropy.cpp).
+  bool entropy_from_sums = false;
+  // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
+  // exponential.
+  BufferId probs, odds, item_odds, item_exp;
+  BufferId counted;         // i64: positions along the last axis of the elements whose count is above 0
+  ScalarId counted_length;  // the length of `counted`, if the item has one row of elements; invalid: found row by row
+  ExprId shift;     // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
+  ScalarId direct;  // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
+};
+
+/// The work arrays that the code for one item adds to or reads. They belong to one generated function, and each item
+/// reuses them.
+struct ItemArrays {
+  LocalSums sums;  // partial sums of the ELBO
+  /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.
+  std::map<std::pair<BlockId, math::Stat>, BufferId> partner_naturals;
+  /// Parameters of one element before its update, by event indices.
+  std::map<std::pair<BlockId, std::string>, BufferId> previous;
+};
+
+/// What one visit of a fused category to the elements of an item does with their probabilities, and where it adds them.
+struct FusedVisit {
+  const ItemArrays& arrays;  // where probabilities are added
+  bool final;                // statistics and entropies are added up, too
+  StageMode mode;            // what the function does to its items
+  ExprId item_shift = {};    // of a factored stream: what was subtracted from its vectors before exp
+};
+
+/// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first
+/// axis is the position of the item in the group.
+struct FullRows {
+  BufferId exponentials, shift;  // of the vectors, by value; what was subtracted before exp
+  BufferId into, lanes;          // natural parameters for the vector's block, by value; partial sums of them by lane
+  BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
+};
+
+/// Emits the code that visits the elements of fused categories: it forms each element's probabilities, adds them to all
+/// that needs them, and overwrites them. An item stage (Stages) calls it; a stream is a fused category under this
+/// visit.
+class FusedCategories : Part {
+ public:
+  FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
+
+  /// Returns the plan of the fused category `z`, still without work arrays.
+  FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
+  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::entropy_from_sums).
+  std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
+  /// Declares the stream's work arrays (probabilities, log odds, exponentials) in the function that is open.
+  void stream_arrays(FusedCategory& s);
+  /// Emits the code before the visits of an item: it lists the elements with counts above 0, if the item has one row of
+  /// counts.
+  void open_item(FusedCategory& s, ExprId item);
+  /// Emits code that adds up the vectors of the item and exponentiates the sum (FusedCategory::item_exp), for a
+  /// factored stream. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid for
+  /// other streams.
+  ExprId stream_item_setup(const FusedCategory& s, ExprId item);
+  /// Emits a loop that visits every element of an item.
+  void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
+  /// Declares, before the passes over an item, FusedCategory::direct for each stream whose vector's exponentials may
+  /// come from parameters, and sets it for the first pass.
+  void find_direct(std::vector<FusedCategory>& streams, ExprId item);
+  /// Returns the stored block whose vector the stream reads; it must have exactly one.
+  BlockId vector_block(const FusedCategory& s) const;
+  /// Emits code that decides, before a pass over an item, from what its vector's exponentials are computed. It sets
+  /// FusedCategory::direct to 1 for the current parameters. That needs weights of 1 and parameters that are not small.
+  void decide(const FusedCategory& s, ExprId item);
+  /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
+  void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
+  /// Emits code that exponentiates a table. The largest entry of each row is subtracted before, and stored.
+  void exp_table(ArrayId table);
+  /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
+  /// that are one vector and rows of one table. Enough counts of the data must be above zero.
+  bool can_have_full_rows(const FusedCategory& s) const;
+  /// Returns true if the transposed exponentials for full rows were declared.
+  bool has_full_rows(const FusedCategory& s) const;
+  /// Declares and initialises the work arrays for a group of items with full rows.
+  FullRows full_rows(const FusedCategory& s);
+  /// Emits code that exponentiates the vector of one item, which is at position `u` of a group of items with full rows,
+  /// into FullRows::exponentials.
+  void form_row(const FusedCategory& s, const FullRows& r, ExprId u, ExprId item);
+  /// Emits loops that visit all elements of the group that begins with the item `first`; items from `end` on are left
+  /// out.
+  void visit_rows(const FusedCategory& s, const FullRows& r, ExprId first, ExprId end, const FusedVisit& visit);
+  /// Emits code that copies what was added up for the natural parameters of the item at position `u` to
+  /// ItemArrays::partner_naturals.
+  void take_row(const FusedCategory& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
+  /// Emits code that subtracts the means of the item's vectors from the entropies of its elements, which left them out
+  /// (FusedCategory::entropy_from_sums).
+  void subtract_vector_means(const FusedCategory& s, ExprId item, const FusedVisit& visit);
+  /// Returns the indices of an element of a later block in ItemArrays::partner_naturals: all but the item.
+  std::vector<ExprId> partner_address(const model::Variable& var, const std::vector<ExprId>& element,
+                                      const std::vector<ExprId>& event);
+
+ private:
+  /// Returns true if all elements of an item read the same vector of the partner: its indices are the item and, once,
+  /// the category's value.
+  bool is_vector(const Atom& own, const Atom& partner, IndexVarId value) const;
+  /// Emits code that computes FusedCategory::item_odds and item_exp from expected statistics; `shift` becomes the
+  /// largest log odds.
+  void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
+  /// Returns true if the stream's one vector has exponentials that parameters give without its expected statistics.
+  bool can_be_direct(const FusedCategory& s) const;
+  /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c.
+  std::optional<std::string> x_of_vector(const FusedCategory& s) const;
+  /// Returns true if no update of another block of the item reads the expected statistics of the vector.
+  bool is_sole_reader(const FusedCategory& s) const;
+  /// Returns an expression for the product of the run-time weights on the log odds from a vector.
+  ExprId vector_scale(const FusedUse& u);
+  /// Returns the use with the stream's vector; null if it has none or several.
+  const FusedUse* vector_use(const FusedCategory& s) const;
+  /// Returns the use with the stream's table; null if it has none or several.
+  const FusedUse* table_use(const FusedCategory& s) const;
+  /// Returns the array of natural parameters to which the stream adds for its vector's block.
+  BufferId into_of(const FusedCategory& s, const ItemArrays& arrays) const;
+  /// A tile of counts of four items: the same 16 consecutive elements of each item's row of counts. Code for one tile
+  /// computes the probabilities of the category at all 64 elements together. It covers the elements from `at` on; those
+  /// before `from` belong to the tile before, which the last tile overlaps. If fewer than four items are left before
+  /// `end`, the last item fills the group. Its entry of `begins` then makes its repeats count as 0.
+  struct Tile {
+    ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
+    std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
+  };
+  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, the elements
+  /// are visited one by one.
+  void visit_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit);
+  /// Emits code that computes the sums of exponentials of a tile (FullRows::total). `low` becomes the number of sums
+  /// that are below kUnderflow.
+  void add_up_tile(const FusedCategory& s, const FullRows& r, const Tile& t, ScalarId low);
+  /// Emits code that adds the probabilities of a tile to natural parameters and, in a final visit, to statistics and
+  /// entropies.
+  void spread_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit);
+  /// Emits code that adds the probabilities of a tile to the table's statistic.
+  void add_tile(const FusedCategory& s, const FullRows& r, const Tile& t);
+  /// Emits visits of a tile's elements one after another, by visit_element, which also works in logarithms.
+  void one_by_one(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit);
+  /// Emits a loop over the 16 elements of a tile, which may be vectorised.
+  void each_lane(const std::function<void(ExprId lane)>& body);
+  /// Returns an expression for the count of element `e` of an item, or 0 if `e` is before `begin`.
+  ExprId count_from(const FusedCategory& s, ExprId begin, ExprId item, ExprId e);
+  /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
+  /// It is the same for all values.
+  ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
+  /// Emits a branch on FusedCategory::direct: whether exponentials come from the parameters x of the vector's block
+  /// instead of its expected statistics. If so, a loop over the values k runs `body(k, digamma(x[k]))`; otherwise the
+  /// code of `otherwise` runs.
+  void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
+                 const std::function<void()>& otherwise);
+  /// One element of a fused category while the code of its visit is written (fused_element.h).
+  struct Element;
+  /// Returns an element for its visit, with the rows of tables that it reads.
+  Element open_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
+  /// Emits code that computes the element's unnormalised probabilities and their sum. A pick or a draw gives one value
+  /// probability 1.
+  void form_probabilities(const Element& e);
+  /// Emits code that gives an element with an observed value probability 1 at that value, and 0 at all others.
+  void clamp(const Element& e);
+  /// Emits code that computes the probabilities by adding up log odds and taking exponentials.
+  void from_odds(const Element& e);
+  /// Emits code that computes the probabilities as products of exponentials; if their sum underflows, by from_odds.
+  void from_exponentials(const Element& e);
+  /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
+  /// its term, run-time weights if they go to natural parameters, and `scale`.
+  std::vector<Factor> spread_factors(const FusedUse& u, ExprId scale);
+  /// Emits code that adds the probabilities of an element to what the term of one use needs them for. These are natural
+  /// parameters of a later block, statistics, or energies (expected log densities).
+  void spread(const Element& e, std::size_t use, ExprId scale);
+  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed
+  /// stream, log Z alone.
+  void add_entropy(const Element& e, ExprId scale);
+  /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k.
+  ExprId mean_odds(const Element& e, ExprId scale);
+  /// Returns true if the stream is summed: factored, and the sums that hold its means are of its terms alone.
+  bool is_summed(const FusedCategory& s) const;
+  /// A function that emits the code for one element, given its indices.
+  using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
+  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a loop of
+  /// its own before they are visited.
+  bool has_empty_elements(const FusedCategory& s) const;
+  /// Emits the loop that lists the positions with counts above 0 of one row (FusedCategory::counted). Returns their
+  /// number.
+  ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
+  /// Emits loops over the elements of an item; counts of zero are left out.
+  void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);
+  /// Emits the visit of one element: it computes the probabilities, adds them to what all uses update, and adds the
+  /// entropy.
+  void visit_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
+  /// Returns the table that multiplies the statistic of a use.
+  ArrayId table_of(const FusedUse& u) const;
+  /// Returns an expression for the entry of the element's row at the value `k`, in an array of the table's shape.
+  ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
+  /// Emits a loop over the values of the category.
+  void each_value(const FusedCategory& s, const std::function<void(ExprId)>& body);
+  /// Returns the values of the index variables that the element (or its leading indices) gives in the term of a use.
+  Env stream_env(const FusedCategory& s, std::size_t use, const std::vector<ExprId>& element) const;
+
+  Terms& terms_;        // loop nests of terms
+  Updates& updates_;    // factors of single elements
+  Energies& energies_;  // sums by item
+  Draws& draws_;        // random numbers
+  Clamps& clamps_;      // observed elements
+};
+
+}  // namespace lehr::loops

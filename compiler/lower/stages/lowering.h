@@ -1,0 +1,103 @@
+// The class that lowers a schedule to Loops: it owns the parts of the lowering and calls them in order.
+//
+// Each part (a class derived from Part, layout.h) writes its functions into one program; it may use the parts declared
+// before it, not those after. The declarations are in order of this use: terms, formulas, lookups, ..., stages.
+#pragma once
+#include "compiler/lower/stages/envelope.h"
+#include "compiler/lower/stages/stages.h"
+
+namespace lehr::loops {
+
+/// Lowers one schedule to one program in Loops. It owns the parts of the lowering and calls them in order; lower() uses
+/// it.
+class Lowering : Part {
+ public:
+  /// `shared` must outlive this object and belong to no other lowering.
+  explicit Lowering(Shared& shared);
+  /// Emits the whole program and returns it with its interface. Call it once.
+  Lowered run();
+
+ private:
+  // ---- lower_layout.cpp
+
+  /// Declares a Size for each set of plates (Layout::size).
+  void declare_sizes();
+  /// Returns true if the size of the plate set becomes a constant of the code. The size must be given, and the set
+  /// neither an item plate, nor nested, nor ordered.
+  bool is_constant(model::PlateId set) const;
+  /// Declares the buffers of the data: givens, observed variables, and offsets of nested plates.
+  void declare_data();
+  /// Declares the buffers of the factors: parameters, expected statistics, log determinants, and those of chains.
+  void declare_blocks();
+  /// Declares the buffers of statistics, their tables, residual sums, picks, partial ELBO sums and weights.
+  void declare_arrays();
+  /// Declares the exponentials of a table, and for each of its rows (all indices but the last) the largest entry.
+  void declare_exponentials(ArrayId table);
+  /// Returns the axes of a statistic in memory order: the contiguous one last.
+  std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
+  /// Adds a cached sum to the group of sums over the same factors, and declares the group's valid flag if it is new.
+  void declare_cached(const schedule::Statistic& s);
+  /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
+  void declare_gradients();
+
+  // ---- lower_program.cpp: functions outside the sweep
+
+  /// Emits the function `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
+  void emit_prepare();
+  /// Emits the loops that sum the statistics of the data alone, which have no latent atoms.
+  void sum_data();
+  /// Emits one function for each group of cached sums, which forms them all.
+  void emit_cached();
+  /// Emits the body of a function that forms the cached sums of the group and sets their valid flag.
+  void emit_cached_body(const CachedGroup& group);
+  /// One cached sum over items while the function that forms it is written: its statistic, the loops that it shares,
+  /// and its total.
+  struct CachedSum;
+  /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
+  /// two loops or more, and this one must have a small constant length. Only for sums without axes.
+  std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
+  /// Emits code that adds the contribution of one item to a cached sum; `items` has the values of the item's index
+  /// variables.
+  void add_item(const CachedSum& sum, const Env& items);
+  /// Records that the function at `position` reads the cached sum in the term, if there is one. Callers of the function
+  /// then make the sum valid first.
+  void require_cached(std::size_t position, const ArrayTerm& term);
+  /// Emits stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
+  void invalidate_cached(std::optional<BlockId> block = {});
+  /// Emits stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
+  /// priors must not read the tangent points of an earlier start.
+  void reset_tangents();
+  /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
+  /// local variables. Returns its position in the program.
+  std::size_t emit_initialise(const std::string& name, bool globals);
+  /// Emits a function that recomputes expected statistics from parameters; without `local`, not those of local
+  /// variables. Returns its position in the program.
+  std::size_t emit_expectations(const std::string& name, bool local);
+  /// Emits the function that updates a block outside the item stages. Returns its position in the program.
+  std::size_t emit_update(BlockId b);
+  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
+  bool is_local(std::size_t origin) const;
+  /// Emits the function `elbo`, which computes the evidence lower bound and its parts (Interface::elbo_value).
+  void emit_elbo();
+  /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
+  void emit_states();
+  /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
+  void allow_f32(const StageFunctions& stage);
+
+  Terms terms_;            // loop nests of terms
+  FormulaLoops formulas_;  // formulas of families
+  Lookups lookups_;        // solving for index variables
+  Residuals residuals_;    // running sums
+  Draws draws_;            // random numbers
+  Clamps clamps_;          // observed elements
+  Updates updates_;        // factors of single elements
+  Chains chains_;          // factors of sequences
+  Integrals integrals_;    // integrated auxiliary variables
+  Blocks blocks_;          // updates of whole blocks
+  Energies energies_;      // sums by item
+  FusedCategories fused_;  // fused categories
+  Stages stages_;          // item stages
+  Envelope envelope_;      // exact sampling
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,134 @@
+// Item stages: tables before, local blocks updated item by item, statistics added up at the end of each item.
+//
+// An item is an element of the outermost plate that the data size (document, point, sequence). For LDA the functions
+// are
+//
+//     tables:  G[w, k] = E[log beta[k, w]]
+//     items:   for doc in begin .. end:  update theta[doc] and the fused z[doc, .], several passes
+//              S[w, k] += count[doc, w] * P(z = k);   add energies and entropies to the parts of the ELBO
+#pragma once
+#include "compiler/lower/stages/blocks.h"
+#include "compiler/lower/stages/fused_categories.h"
+
+namespace lehr::loops {
+
+/// Emits the generated functions of the item stages. An item stage updates the local blocks of each item (document,
+/// point, sequence), and adds up statistics.
+class Stages : Part {
+ public:
+  Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
+         Blocks& blocks, Energies& energies, FusedCategories& streams)
+      : Part(shared),
+        terms_(terms),
+        residuals_(residuals),
+        updates_(updates),
+        chains_(chains),
+        integrals_(integrals),
+        blocks_(blocks),
+        energies_(energies),
+        fused_(streams) {}
+
+  /// Emits all functions of the stage at position `step` of Schedule::steps.
+  StageFunctions emit_stage(std::size_t step);
+
+ private:
+  /// Emits the function that computes the expected natural-parameter tables G of the stage (schedule.h), and the
+  /// exponentials of those that need them. Returns its position in the program.
+  std::size_t emit_tables(std::size_t step);
+  /// Emits the function over a range of items that updates, seeds, sums or refreshes them, by `mode`. Returns its
+  /// position in the program.
+  std::size_t emit_items(std::size_t step, StageMode mode);
+  /// Declares the work arrays that the items of one function share.
+  ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
+  /// How long an item is iterated: at most `iterations` passes, until parameters change by less than `tolerance` on
+  /// average, relative to their size.
+  struct IterationLimits {
+    ExprId iterations, tolerance;  // i64; f64
+  };
+  /// The item whose code is being written in one function: its stage and index, what is done to it, and the code's work
+  /// arrays.
+  struct ItemWork {
+    const schedule::ItemStage& stage;    // whose blocks are updated
+    ExprId item;                         // index of the item
+    StageMode mode;                      // what is done to it
+    const ItemArrays& arrays;            // work arrays and partial sums
+    std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
+    bool refreshed;                      // after the last pass, sources and streams are formed once more (emit_refresh)
+    bool gathered = false;               // the streams have been visited: what they add up for other blocks is complete
+  };
+  /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
+  struct Change {
+    ScalarId moved, size;  // sum of |new - old|, sum of |old|
+  };
+  /// Returns the uses of a stored block in the stage's terms without fused categories.
+  Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
+  /// Returns hooks that add, to the natural parameters of a stored block, what the streams have added up for them.
+  UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
+  /// Called with the array of parameters before the update, the event indices, and the current value.
+  using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
+  /// Emits loops over all numbers of the parameters of one element's factor. Inside, `body` gets the array of their
+  /// values before the update and the current value; this measures convergence.
+  void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
+                      const ParameterBody& body);
+  /// Emits one pass over the item's blocks: it visits streams and updates stored blocks. In the `final` pass streams
+  /// also add to statistics, unless a refresh does. With `change`, the pass adds up the change of parameters.
+  void emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change);
+  /// Emits the last visit of an item. It forms auxiliary sources and streams once more from the other blocks as they
+  /// are now, so that the statistics belong to the final factors.
+  void emit_refresh(const ItemWork& w);
+  /// Emits all code for one item: passes until convergence, the refresh, and the sums.
+  void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const IterationLimits& passes,
+                 const ItemArrays& arrays);
+  /// Returns the arrays with fresh copies of what streams (fused categories) add up for other blocks. The refresh adds
+  /// to these, for the energy (expected log density) of the item alone. The first ones are for the updates.
+  ItemArrays again(const ItemArrays& arrays);
+  // ---- lower_full_rows.cpp
+
+  /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
+  struct FullWork {
+    const schedule::ItemStage& stage;
+    const FusedCategory& stream;
+    const ItemArrays& arrays;
+    ExprId begin, end;  // of the items
+  };
+  /// Returns the stage's one stream if its items have full rows of counts and the mode updates or refreshes them.
+  std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
+  /// Emits the loop over groups of four items with full rows.
+  void emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes);
+  /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
+  void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
+  /// Emits the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
+  void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
+  /// Returns true if the update of a chain adds the term to its statistic already (Chains::sums_in_update).
+  bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
+  /// Emits code that adds an item's contribution to statistics, energies and entropies; in StageMode::seed to
+  /// statistics alone. Statistics and entropies of fused categories are left out: their visits have added them.
+  void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
+  /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
+  /// entries of S * G. Returns nothing if the items left out none.
+  std::optional<std::size_t> emit_finalise(const schedule::ItemStage& stage, std::size_t step);
+  /// Emits the function over items that forms stored blocks from their priors (StageFunctions::initialise).
+  std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
+  /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
+  void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
+  /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
+  std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
+  /// Emits code that forms the pairs of the item's chains as if their elements were independent.
+  void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
+  /// Emits code that sets all elements of a stored category block in the item to the item's pick.
+  void seed_stored(BlockId b, ExprId item);
+  /// Returns the category with picks that chooses the block's prior, if the block's other terms hold only data beside
+  /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
+  std::optional<BlockId> seeded_by(BlockId b) const;
+
+  Terms& terms_;            // loop nests of terms
+  Residuals& residuals_;    // running sums
+  Updates& updates_;        // factors of single elements
+  Chains& chains_;          // factors of sequences
+  Integrals& integrals_;    // integrated auxiliary variables
+  Blocks& blocks_;          // updates of whole blocks
+  Energies& energies_;      // sums by item
+  FusedCategories& fused_;  // fused categories
+};
+
+}  // namespace lehr::loops

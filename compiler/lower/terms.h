@@ -1,0 +1,144 @@
+// The loop nest of one term of the log joint, and the index and coefficient expressions in it.
+//
+// A term is a sum over its index variables of a product (density.h). The nest opens the index variables one after
+// another. It multiplies each factor as soon as its index variables are open, and so hoists it out of the inner loops:
+//
+//     sum(n, k) a[n] * b[k] * c[n, k]      for n: c1 = a[n];  for k: leaf(c1 * b[k] * c[n, k])
+//
+// A guard becomes a branch at the outermost level that can decide it, or the limit of a loop (i >= j).
+#pragma once
+#include "compiler/lower/layout.h"
+
+namespace lehr::loops {
+
+/// The values of the index variables that are open: those whose loops enclose the current statement, or that the caller
+/// has fixed.
+using Env = std::map<IndexVarId, ExprId>;
+
+/// One factor of a product. It is computed at the outermost level at which all its index variables are open.
+struct Factor {
+  std::set<IndexVarId> index_vars;          // index variables that it depends on
+  std::function<ExprId(const Env&)> value;  // returns the expression of the factor
+  bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
+};
+
+/// A term of the log joint, with the array (statistic or table), run-time weights and factors by which the code
+/// multiplies it.
+struct ArrayTerm {
+  const Term* term = nullptr;                // owned by the schedule
+  std::optional<ArrayId> array = {};         // a statistic or table that multiplies the term
+  const std::vector<IndexId>* at = nullptr;  // its indices
+  std::vector<Weight> weights = {};          // run-time weights; those of the data multiply tempered terms only
+  std::vector<Factor> more = {};             // others
+};
+
+/// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
+struct AtomValues {
+  std::function<ExprId(const Atom&, const Env&)> one;                           // of a single atom
+  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
+};
+
+/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. Other parts of
+/// the lowering give the code inside the loops.
+class Terms : Part {
+ public:
+  Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
+
+  /// Returns the index variables that occur in the indices.
+  std::set<IndexVarId> index_variables(const std::vector<IndexId>& indices) const;
+  /// Returns an expression for the value of an index; all its index variables must be open in `env`.
+  ExprId index(IndexId i, const Env& env);
+  /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
+  /// after another.
+  ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
+  /// Returns true if an observed variable occurs in the coefficient's sums and products.
+  bool mentions_observed(CoefId c) const;
+  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
+  bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
+  /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
+  /// taken once, and the result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all
+  /// digits of the sum.
+  ExprId sum(const std::vector<CoefId>& parts, const Env& env);
+  /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
+  /// the member's event axes.
+  std::vector<model::PlateId> own_plates(const model::Member& member) const;
+  /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
+  /// offset of its row, so two indices become one.
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
+  /// Returns the indices in memory of an element of an array over the plates, given by index expressions.
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                              const Env& env);
+  /// Returns a bool expression: true if a value of the data is not missing, which is NaN for reals and negative for
+  /// categories.
+  ExprId is_present(ExprId x);
+  /// Returns the indices in memory of an element of a statistic, table or residual sum.
+  std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
+  std::pair<ExprId, ExprId> range(IndexVarId b, const Env& env);
+  /// Returns an expression for the number of elements along the axis after the leading ones in `lead`; of a nested
+  /// axis, of its row.
+  ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
+
+  /// Returns `env`, with the step of a term with neighbours of a chain fixed to 1 if only sums over the steps are
+  /// stored. The sum at that index stands for all steps.
+  Env at_all_steps(const Term& t, Env env) const;
+  /// Returns true if the term is its atom alone. That means coefficient 1, no guard, only multiplicities that the
+  /// atom's variable owns, and no index variables but the atom's.
+  bool is_plain(const Term& t, std::size_t atom) const;
+  /// Returns true if the term is plain and `at` names a row of the table along the values of the atom, a category. For
+  /// z = k that is a row such as log beta[term, k].
+  bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
+  /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
+  bool is_half_of_pairs(const Term& t, std::size_t atom) const;
+  /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
+  /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
+  std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
+                              std::optional<model::VariableId> owner = std::nullopt);
+  /// Emits loops over the index variables of `t` that are not in `env`, under its guards and `conditions`. Inside, it
+  /// calls `leaf` with the product of `factors`. The loop over `innermost` becomes the inner one.
+  /// If the leaf only adds, `read` has the index variables whose values it uses. A loop over any other index variable
+  /// that no factor depends on is then replaced by a multiplication with its length.
+  void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
+            std::optional<IndexVarId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
+            const std::optional<std::set<IndexVarId>>& read = std::nullopt);
+
+  /// Emits loops over all elements of `plates` whose leading indices are `lead`.
+  void for_elements(const std::vector<model::PlateId>& plates,
+                    const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead = {});
+  /// Emits loops over the event indices of a statistic of that rank.
+  void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
+
+ private:
+  /// The state of one loop nest while it is emitted: index variables that are not open yet; factors and conditions that
+  /// are not emitted yet.
+  struct Nest;
+  /// Returns the value of a coefficient that is the same number whatever the data are.
+  std::optional<double> number(CoefId c) const;
+  /// Returns an expression for the value of a coefficient.
+  ExprId coef(CoefId c, const Env& env);
+  /// Returns true if the coefficient is an observed bit, or 1 minus one.
+  bool is_bit(CoefId c) const;
+  /// Returns an expression for an element of a data array.
+  ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
+  /// Returns a bool expression for the condition of a guard.
+  ExprId guard(const Guard& g, const Env& env);
+  /// Returns the two index variables i and j of a guard i >= j over one plate, which limits a loop rather than
+  /// branches.
+  std::optional<std::pair<IndexVarId, IndexVarId>> triangle_of(const Guard& g) const;
+  /// Returns an expression for an element of a statistic, table or residual sum.
+  ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  /// Returns an expression for the position of a nested plate's row among all rows: its index, plus the offset if the
+  /// row is nested too.
+  ExprId packed_row(IndexId row, const Env& env);
+  /// Returns an expression for the number of elements of a nested plate in the row at packed position `row`.
+  ExprId row_length(model::PlateId set, ExprId row);
+  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
+  /// loop only counts. Nested plates are left out.
+  bool only_repeats(const Nest& nest, IndexVarId b) const;
+  /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
+  void emit_level(Nest& nest, Env env, ExprId product);
+
+  AtomValues values_;  // what atoms evaluate to
+};
+
+}  // namespace lehr::loops

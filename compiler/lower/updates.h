@@ -1,0 +1,161 @@
+// The update of one element's factor: natural parameters from the terms, then parameters, then expected statistics.
+//
+// It is the coordinate ascent of Bishop (2006), sections 10.1 and 10.4, in natural parameters. The natural parameter of
+// a statistic is the sum, over the terms with it, of the term's other factors under their expectations. A term `-0.5 *
+// tau * x[n]^2` thus adds -0.5 * E[x[n]^2] to the natural parameter of `tau`.
+#pragma once
+#include "compiler/lower/clamps.h"
+#include "compiler/lower/draws.h"
+#include "compiler/lower/residuals.h"
+
+namespace lehr::loops {
+
+/// The arrays in which natural parameters are added up, one for each sufficient statistic.
+struct NaturalTarget {
+  std::map<math::Stat, BufferId> buffers;  // by sufficient statistic
+  std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
+                                       // fixed to the element under update
+};
+
+/// What the caller of an update adds to the emitted code, for each element: work before and after the parameters are
+/// stored, and options.
+struct UpdateHooks {
+  /// Called when the natural parameters are complete; it may add to them.
+  std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
+  /// Called before and after the parameters are stored.
+  std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
+  /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
+  std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
+  bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
+  bool tolerant = false;  // for initial values: improper factors give NaN instead of a failure, steps are full ones
+};
+
+/// Emits the updates of single elements, and what updates of chains share with them.
+class Updates : Part {
+ public:
+  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
+
+  /// Returns an expression that loads the expected statistic of an atom, under the variational factor of the atom's
+  /// block.
+  ExprId expectation(const Atom& a, const Env& env);
+
+  /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
+  /// Along the other axes it scatters: one pass over the terms adds to the natural parameters of all elements.
+  std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
+  /// Declares arrays for the natural parameters over the axes that are not fixed: for all statistics, or those in
+  /// `only`.
+  NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
+                                const std::set<math::Stat>& only = {});
+  /// Emits code that sets all natural parameters in `n` to 0.
+  void clear(const NaturalTarget& n);
+  /// An atom of a block in a term, and the atoms that its coefficient leaves out.
+  struct Gathered {
+    BlockId block;                     // whose natural parameters are formed
+    const ArrayTerm& term;             // where the atom stands
+    std::size_t use;                   // position of the block's atom
+    std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
+  };
+  /// Emits the loops over the term for elements whose fixed axes have the values in `element`. Inside it calls `leaf`
+  /// with the coefficient of the atom and the indices to which it belongs in an array over `free_axes` and event axes.
+  void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
+              const std::vector<std::size_t>& free_axes,
+              const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
+  /// Emits code that adds the contribution of one atom of a term to the natural parameters `n`. It concerns the
+  /// elements whose fixed axes have the values in `element`.
+  void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
+                  const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Emits code that forms the parameters and expected statistics of one element from its natural parameters. Global
+  /// blocks move by a step of the size Weight::step; drawn blocks get a draw. The emitted code fails with kFailBlock if
+  /// the factor is improper.
+  void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
+  /// Returns the indices of an element's natural parameter in the arrays `n`.
+  std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                      const std::vector<ExprId>& event);
+  /// Returns the run-time weights on the block's natural parameters. A table (`from_table`) includes those of the data
+  /// already.
+  std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
+
+  /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
+  /// loads from their buffers.
+  FormulaContext parameter_formulas(BlockId b, const std::vector<ExprId>& element);
+  /// Returns the indices at which an element's parameter, or its expected statistic, lies in its buffer; `event`
+  /// selects the component.
+  std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
+                                        const std::vector<ExprId>& event);
+  /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's
+  /// parameters.
+  void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
+  /// Returns an expression for the entropy of an element's factor without its observed entries, times the copies that
+  /// it stands for.
+  ExprId entropy(BlockId b, const std::vector<ExprId>& element);
+  /// Emits code that gives an element's observed entries a point mass: their parameters are replaced by those of a
+  /// point mass at the observed value.
+  void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
+  /// Emits code that draws a value of a category and overwrites its probabilities: 1 at the drawn value, 0 elsewhere.
+  /// An element that stands for several copies gets the fraction of copies at each value.
+  void draw_category(BlockId b, const std::vector<ExprId>& element);
+  /// Returns an expression for the number of copies that the element stands for: multiplicities of its plates, times
+  /// the count of an auxiliary source. It is 0 for elements on which no data depend.
+  ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
+
+ private:
+  /// Returns an expression that is 1 if data depend on the element, otherwise 0, from the data array `mask`. If the
+  /// mask has entries of a vector, it is 1 if data depend on all of them.
+  ExprId d_connected(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
+  /// Registers stored expected statistics and log determinants with the formulas of an entropy, so that it need not
+  /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
+  /// for clamped ones.
+  bool reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
+  /// Registers the value of a function call in `e` that is one summand of `sum`, whose value is given: `value` minus
+  /// the other summand. Only if that other summand calls no function that `e` does not call anyway.
+  void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
+  /// A term that is split into sums over data, with a small array of results, and what the values of an element are
+  /// multiplied by. See `factored_sum`.
+  struct FactoredSum {
+    Solved solved;                           // index variables that the element determines
+    std::set<IndexVarId> parts;              // index variables of the array of sums
+    Term data, values;                       // the loops of either half
+    std::vector<Factor> of_data, of_values;  // their factors
+  };
+  /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
+  ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
+  /// Returns nothing if the term has no such form, or the inner sums are more than a few hundred numbers.
+  std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
+                                          const std::vector<ExprId>& element) const;
+  /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
+  /// table.
+  void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
+  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
+  bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
+  /// Emits code that forms the probabilities of a category from its natural parameters: exponentials, shifted by the
+  /// largest and normalised.
+  void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Emits code that gives a category (a point factor) probability 1 at its largest natural parameter, the first of
+  /// equal ones.
+  void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Emits code that updates the running mean of a natural gradient, and adds to the squared norms, while
+  /// Weight::gradient_memory is above 0.
+  void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
+  /// Emits code that replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et
+  /// al. 2013, section 2.4).
+  void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Points move
+  /// by a step, drawn parameters get a random number, observed entries their value.
+  void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
+                       FormulaContext& f, bool tolerant);
+  /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
+  void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
+  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
+  ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
+  /// Emits code that fails with kFailBlock if the factor is improper, or a point is not inside its support.
+  void check_proper(BlockId b, FormulaContext& f);
+
+  Terms& terms_;            // loop nests of terms
+  FormulaLoops& formulas_;  // formulas of families
+  Lookups& lookups_;        // solving for index variables
+  Draws& draws_;            // random numbers
+  Clamps& clamps_;          // observed elements
+};
+
+}  // namespace lehr::loops

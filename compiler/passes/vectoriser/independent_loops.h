@@ -1,0 +1,28 @@
+// The driver of the passes that run several iterations of a loop at a time (`lanes`, `short`, `blocks`).
+// It finds the candidate loops of all functions and checks the general conditions of vectorisation. A pass gives the
+// two functions of a Choice: which loops it wants, and in which form. vectorised.h writes the code.
+#pragma once
+#include <optional>
+
+#include "compiler/loops/loops.h"
+#include "compiler/passes/vectoriser/vectorised.h"
+
+namespace lehr::loops {
+
+/// The two functions through which a vectorisation pass (`lanes`, `short`, `blocks`) tells vectorise_loops() what to
+/// do. The first says whether it may want a loop, the second in which vector form the loop is to run.
+struct Choice {
+  /// Returns true if the pass may want this loop. It is a cheap test, asked before `arrange`.
+  bool (*is_candidate)(const Program& program, const For& loop);
+  /// Returns the form in which the iterations of the loop run together; nullopt leaves the loop as it is.
+  std::optional<VectorForm> (*arrange)(const Program& program, const For& loop, const Varying& varying);
+};
+
+/// Returns the program in which every loop that qualifies runs several iterations at a time.
+/// A loop qualifies if it is independent (For::independent), outermost or in a loop over windows of iterations only,
+/// and chosen by `choice`. Its iterations must write nothing but private scalars, scratch, rows of their own and sums.
+/// Loops over the range of one parallel region that follow each other are fused first, if that makes them qualify.
+/// Cold functions stay as they are.
+Program vectorise_loops(Program program, const Choice& choice);
+
+}  // namespace lehr::loops

@@ -1,0 +1,82 @@
+// Loop interchange of a nest around one sum.
+// The innermost index must select rows: x[k, ...]. As the outermost index it makes each iteration read its rows
+// contiguously. The nest is rotated by one loop; the others keep their order.
+#include "compiler/passes/vectoriser/outermost.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/passes/vectoriser/vector_accesses.h"
+#include "compiler/passes/vectoriser/vectorised.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Counts the positions of an index among the indices of accesses.
+struct IndexPositions {
+  int rows = 0, columns = 0;  // arrays with the index first, and with it last or with rows that are too long
+  bool elsewhere = false;     // true if it is in another position, in several, or part of an expression
+
+  /// Counts an access to array `b` at the indices `at`.
+  void note(const Program& p, BufferId b, const std::vector<ExprId>& at, ScalarId index) {
+    const auto mentioned = std::ranges::count_if(at, [&](ExprId e) { return mentions(p, e, {index}); });
+    if (mentioned == 0) return;
+    const bool first = is_scalar(p, at.front(), index), last = is_scalar(p, at.back(), index);
+    if (mentioned > 1 || !(first || last)) elsewhere = true;
+    else if (at.size() > 1 && last) ++columns;
+    else if (at.size() > 1) is_row(p, b) ? ++rows : ++columns;
+  }
+
+ private:
+  /// Returns true if the rows of the array are short enough for private copies in all iterations.
+  static bool is_row(const Program& p, BufferId b) {
+    return has_constant_extents(p, p[b]) && row_elements(p, b) <= kWidestRow;
+  }
+};
+
+/// Returns the positions of the index in the accesses of a statement.
+IndexPositions positions_of(const Program& p, const Stmt& sum, ScalarId index) {
+  IndexPositions out;
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&p[e].node)) out.note(p, x->buffer, x->indices, index);
+  };
+  Walk walk{p, on_expr, [](BufferId, bool) {}};
+  std::visit([&](const auto& node) { walk.statement(node); }, sum.node);
+  if (const auto* x = std::get_if<Store>(&sum.node)) out.note(p, x->buffer, x->indices, index);
+  return out;
+}
+
+/// Returns true if the statement adds to a scalar or to an element of an array.
+bool is_sum(const Stmt& s) {
+  const auto* store = std::get_if<Store>(&s.node);
+  return std::holds_alternative<Accumulate>(s.node) || (store && store->accumulate);
+}
+
+}  // namespace
+
+std::optional<Stmt> interchanged(const Program& p, const Stmt& nest) {
+  std::vector<const For*> loops;
+  const Stmt* inner = &nest;
+  while (const auto* loop = std::get_if<For>(&inner->node)) {
+    if (loop->step != 1 || literal(p, loop->begin) != 0 || !literal(p, loop->end) || loop->body.size() != 1) return {};
+    loops.push_back(loop);
+    inner = &loop->body[0];
+  }
+  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < kVectorIterations) return {};
+  const IndexPositions positions = positions_of(p, *inner, loops.back()->index);
+  if (positions.elsewhere || positions.rows == 0 || positions.rows < positions.columns) return {};
+  std::ranges::rotate(loops, loops.end() - 1);
+  Stmt out = *inner;
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    For around{(*loop)->index, (*loop)->begin, (*loop)->end, {}, (*loop)->independent};
+    around.body.push_back(std::move(out));
+    out.node = std::move(around);
+  }
+  return out;
+}
+
+}  // namespace lehr::loops

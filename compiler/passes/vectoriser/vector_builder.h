@@ -1,0 +1,116 @@
+// Building blocks of the vectoriser (vectorised.h): arrays with an axis over the iterations that run together, and
+// statements repeated for each of these iterations.
+// A caller describes the statements of one iteration in a callback. This class repeats them in the unrolled form, or
+// puts them into one loop over lanes in the lane form; the callback need not know which.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/passes/vectoriser/vectorised.h"
+
+namespace lehr::loops {
+
+/// Makes expressions, arrays and statements for the iterations that run together (the group). Base class of
+/// VectorValues.
+class VectorBuilder {
+ public:
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; iteration() says of
+  /// which.
+  using EachIteration = std::function<void(Block& out)>;
+
+  /// Starts the vectorisation of one loop in the form of `how`. `program` must outlive this object, which adds to it.
+  VectorBuilder(Program& program, const VectorForm& how);
+
+  // ---- making things ----
+
+  /// Appends an expression to the program and returns its id.
+  ExprId make(Type type, decltype(Expr::node) node);
+  /// Returns the f64 constant `value`.
+  ExprId f(double value) { return make(Type::f64, ConstF{value}); }
+  /// Returns the integer constant `value`.
+  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  /// Returns an expression that reads the scalar.
+  ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
+  /// Returns an expression that loads the element of the array at the indices `at`.
+  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
+  /// Returns the arithmetic expression `a op b`, of the type of `a`.
+  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(p_[a].type, Binary{op, a, b}); }
+  /// Returns the boolean expression a < b.
+  ExprId less(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::less, a, b}); }
+  /// Returns the boolean expression `a and b`.
+  ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
+  /// Returns the expression that has the value of `a` where the condition `c` is true, and of `b` elsewhere.
+  ExprId select(ExprId c, ExprId a, ExprId b) { return make(p_[a].type, Select{c, a, b}); }
+  /// Adds a new scalar of this type to the program; its name begins with `stem`.
+  ScalarId scalar(const std::string& stem, Type type);
+  /// Adds a new array with these axes and one more over the iterations: the last axis in the lane form, the first in
+  /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most 4096
+  /// elements.
+  BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
+  /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
+  BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
+
+  // ---- iterations ----
+
+  /// Returns true if statements are now unrolled (repeated for each iteration), false if they go into a loop over
+  /// lanes.
+  bool unrolled() const { return how_.unrolled && !in_lanes_; }
+  /// Returns true if every vectorised group has all its iterations, so that none is masked at the end of the loop.
+  bool are_full() const { return how_.min_group >= how_.width; }
+  /// Appends the statements that `each` makes, for every iteration of the vectorised group. If they become a loop over
+  /// lanes, `independent` says that its iterations may run in any order.
+  void for_each_iteration(Block& out, const EachIteration& each, bool independent = true);
+  /// Appends one loop over the iterations of the vectorised group with the statements of `each`, even in unrolled form.
+  void in_loop(Block& out, const EachIteration& each, bool independent);
+  /// Returns the number of the iteration that code is made for, within its vectorised group. It is a constant in the
+  /// unrolled form, and the index of the loop over lanes otherwise.
+  ExprId iteration() { return is_number() ? i(iteration_) : get(lane_index_); }
+  /// Returns a number that identifies the iteration, or the loop over lanes, that code is made for. Translated
+  /// expressions are cached under it.
+  std::int64_t iteration_key() const;
+  /// Returns a load of the current iteration's element at `at` from an array made by array().
+  ExprId of_iteration(BufferId b, std::vector<ExprId> at = {}) { return load(b, with_iteration(b, std::move(at))); }
+  /// Returns a store of `value` to the current iteration's element at `at` of an array made by array(); if
+  /// `accumulate`, it adds the value.
+  Stmt put(BufferId b, std::vector<ExprId> at, ExprId value, bool accumulate = false) {
+    return Stmt{Store{b, with_iteration(b, std::move(at)), value, accumulate}};
+  }
+  /// Returns the indices `at` with that of the current iteration inserted where the array has its axis over iterations.
+  std::vector<ExprId> with_iteration(BufferId b, std::vector<ExprId> at);
+
+  // ---- loops over all of an array ----
+
+  /// Empty loops over all elements of an array; nested() gives them a body. The vectors have one entry for each axis.
+  struct Nest {
+    std::vector<ScalarId> indices;  // index variables of the loops, from outermost to innermost
+    std::vector<ExprId> at,         // expressions that read these index variables
+        ends;                       // the extents of the axes, where the loops end
+  };
+  /// Returns new loops over all elements of an array with these axes, to be given a body by nested().
+  Nest over(const std::vector<SizeId>& axes);
+  /// Appends the statements of `more` to a block.
+  static void append(Block& to, Block more);
+  /// Returns the loops of `nest` around the statements `inner`.
+  Block nested(const Nest& nest, Block inner);
+
+ protected:
+  Program& p_;                      // the program that is changed
+  const VectorForm how_;            // the form in which the iterations run together
+  SizeId group_size_;               // the number of iterations in a vectorised group, as the size of an axis
+  ScalarId first_;                  // index of the first iteration of a vectorised group
+  std::int64_t from_ = 0, to_ = 0;  // the iterations of the group that statements are made for: from_ to to_ - 1
+  bool in_lanes_ = false;  // true inside of a loop that has lanes although the rest is unrolled (run_in_lanes())
+  std::vector<BufferId> on_stack_;  // new arrays that are to be local arrays of the function
+
+ private:
+  /// Returns true if the current iteration is a constant of the code: in the unrolled form, outside of in_loop().
+  bool is_number() const { return how_.unrolled && !in_loop_; }
+
+  std::int64_t iteration_ = 0;          // the iteration that is being unrolled, counted within the group
+  ScalarId lane_index_;                 // index variable of the loop over lanes that is being made
+  bool in_loop_ = false;                // true while a loop over lanes is being made
+  std::int64_t on_stack_elements_ = 0;  // elements of the arrays made by array() that are on the stack
+};
+
+}  // namespace lehr::loops

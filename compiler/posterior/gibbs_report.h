@@ -1,0 +1,27 @@
+// What a sampler hands over: the draws of one chain.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/posterior/predictive.h"
+#include "runtime/inference/evidence.h"
+#include "runtime/inference/exact.h"
+
+namespace lehr {
+
+/// What one chain of a sampler has drawn. One restart is one chain.
+struct GibbsReport {
+  /// One array for each variable, over [draw] and the axes of the variable. The value of a category is its position,
+  /// from 0.
+  std::vector<NamedArray> draws;
+  /// The log joint density of the model in nats, by draw.
+  std::vector<double> log_joint;
+  /// The estimate of the log evidence, from parallel tempering only.
+  std::optional<Evidence> evidence = {};
+  /// The couplings between spins or bits of the model, from exact sampling only.
+  std::optional<Couplings> coupling = {};
+  /// Log likelihoods and replicated data of the draws that the PredictivePlan selects.
+  PredictiveDraws predictive;
+};
+
+}  // namespace lehr

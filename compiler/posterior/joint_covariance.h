@@ -1,0 +1,57 @@
+// Covariances between the members of a joint factor (`guide joint`): several variables share one Normal factor, or one
+// whose covariance a precision in the same factor scales.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/conditionals/conditionals.h"
+#include "compiler/posterior/symbolic.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// The second moments of one joint factor, by number of its members.
+class JointCovariance {
+ public:
+  /// Reads the factor of the block of a joint variable. Returns nullopt if it is not in the posterior, or is not
+  /// Normal.
+  static std::optional<JointCovariance> make(const model::Model& model, const conditionals::Block& block,
+                                             const std::map<std::string, SavedVariable>& posterior);
+
+  /// Returns the covariance of two numbers of members, each counted in the array of its member. Returns nullopt for
+  /// numbers of two elements of a chain: step_covariance.h has these.
+  std::optional<double> between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                std::size_t number_of_b) const;
+  /// Returns the covariance of two numbers of a scaled vector given its precision: a multiple of the inverse precision.
+  /// Returns nullopt for other numbers.
+  std::optional<Monomial> covariance_given_precision(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                                     std::size_t number_of_b) const;
+  /// Returns the root of the covariance matrix (math::Spread::root) of the element with this number, and the number's
+  /// coordinate in it.
+  std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
+
+  /// Returns the number of coordinates of an element of the factor.
+  std::size_t extent() const { return extent_; }
+  /// Returns the element of the factor and the coordinate that a number of a member has.
+  std::pair<std::size_t, std::size_t> position_of(model::VariableId v, std::size_t number) const;
+  /// Returns the means, [element][coordinate].
+  const std::vector<std::vector<double>>& means() const { return mean_; }
+  /// Returns the roots of the covariance matrices, by element, row-major.
+  const std::vector<std::vector<double>>& roots() const { return root_; }
+
+ private:
+  std::size_t extent_ = 0;  // coordinates of an element
+  bool chain_ = false;      // true if the elements are the steps of a chain
+  /// By element: means, covariance matrices and their roots, row-major.
+  std::vector<std::vector<double>> mean_, covariance_, root_;
+  /// By element of a scaled factor: the covariance of its vector in units of the inverse precision, row-major. The
+  /// vector has one coordinate less than the element. Empty for other factors.
+  std::vector<std::vector<double>> tied_;
+  std::vector<Atom> inverse_;  // for each element of a scaled factor, the inverse of its precision as an atom
+  /// By number of each member: its element times `extent_`, plus its coordinate.
+  std::map<model::VariableId, std::vector<std::size_t>> members_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,153 @@
+// Marginal distributions of the latent elements of a factorised posterior, and moments of polynomials in them. An
+// element that data inform has the distribution of its factor. An element that no data inform has its distribution
+// given its parents, if these are constants. Independent factors multiply: E[x y] = E[x] E[y]; within a factor, moments
+// up to the second are available.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/posterior/joint_covariance.h"
+#include "compiler/posterior/step_covariance.h"
+#include "compiler/posterior/symbolic.h"
+#include "compiler/math/scalar_marginal.h"
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// The marginal distribution of one element: a number, a vector or a matrix.
+class ElementMarginal {
+ public:
+  /// Makes a marginal from means, one-dimensional marginals and a function that computes the second moments when
+  /// spread() needs them.
+  ElementMarginal(std::vector<double> of_mean, std::vector<math::ScalarMarginal> of_margins, bool is_fixed,
+                  std::function<math::Spread()> spread)
+      : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
+
+  std::vector<double> mean;                   // mean of each number of the element, row-major
+  std::vector<math::ScalarMarginal> margins;  // the marginal distribution of each number
+  bool fixed = false;                         // true for a point: every number equals its mean with probability 1
+
+  /// Returns the covariances and inverse moments, of both members for a joint factor. Computed at the first call,
+  /// because its size is the square of the number of numbers.
+  const math::Spread& spread() const {
+    if (!spread_) spread_ = form_();
+    return *spread_;
+  }
+
+ private:
+  std::function<math::Spread()> form_;          // computes the second moments
+  mutable std::optional<math::Spread> spread_;  // the second moments, once they are computed
+};
+
+/// Identifies one independent factor of the posterior. All elements of a chain, or of a joint factor, have the same
+/// key.
+struct FactorKey {
+  /// The block of the factor, and the position of its element; a fixed value where the whole block is one factor.
+  std::size_t block = 0, position = 0;
+  /// Orders keys by block, then by position.
+  auto operator<=>(const FactorKey&) const = default;
+};
+
+/// The marginals of all latent elements of a fit, and moments over them. Results are cached.
+class PosteriorMoments {
+ public:
+  /// Makes an object for the factors in `posterior`, by name. `d_connected` says by VariableId and element which
+  /// elements data inform (d_connected.h); the other elements follow their prior given their parents. All arguments
+  /// must outlive the object.
+  PosteriorMoments(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
+                   const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic);
+
+  /// Returns the marginal of an element, or null if it has no closed form: the family has no moments, or the element is
+  /// uninformed and its parents are latent. Categories have none. Elements of observed variables count as uninformed.
+  const ElementMarginal* find(Element e);
+  /// Returns true if data inform the element but its factor has no marginal here. Its distribution given its parents is
+  /// then no substitute.
+  bool lacks_marginal(Element e) { return is_d_connected(e) && !find(e); }
+  /// Clears the cached marginals of uninformed elements. Call it after the categories in `forward` have got other
+  /// values.
+  void forget() { given_parents_.clear(); }
+
+  /// Returns the element that the number of an atom belongs to.
+  Element element(const Atom& a) const;
+  /// Returns the marginal of the element of an atom, or null.
+  const ElementMarginal* find(const Atom& a) { return find(element(a)); }
+  /// Returns the position of the atom's number within its element.
+  std::size_t component(const Atom& a) const;
+  /// Returns the factor that the atom's element belongs to.
+  FactorKey key(const Atom& a) const;
+  /// Returns the covariance of two numbers of a joint factor, given the precision in that factor: a multiple of the
+  /// inverse precision, as a monomial. Returns the zero monomial for numbers of different factors, and nullopt where it
+  /// does not apply.
+  std::optional<Monomial> covariance_given_precision(const Atom& a, const Atom& b);
+
+  /// Returns the covariances between the steps of a chain of Normal numbers, or null if they are not available: the
+  /// chain reaches back more than one step, or is no such chain.
+  const StepCovariance* steps_of(conditionals::BlockId b);
+
+  /// Returns E[p], or nullopt if an atom has no marginal or a moment is not available.
+  std::optional<double> mean(const Polynomial& p);
+  /// Returns the covariance of two monomials, or nullopt if a moment is not available.
+  std::optional<double> covariance(const Monomial& a, const Monomial& b);
+  /// Returns the variance of a polynomial, or nullopt if a moment is not available. Linear terms of one Normal vector
+  /// or chain are combined first, so that no digits are lost by cancellation.
+  std::optional<double> variance(const Polynomial& p);
+
+ private:
+  /// Returns true if the element is latent and some observation depends on it.
+  bool is_d_connected(Element e) const {
+    return !model_[e.variable].observed && d_connected_[e.variable.index()][e.position];
+  }
+  /// Makes the marginal of an informed element from its factor.
+  std::optional<ElementMarginal> of_factor(Element e) const;
+  /// Makes the distribution of an uninformed element given its parents, if these are constants or have values.
+  std::optional<ElementMarginal> given_parents(Element e) const;
+  /// Makes the marginal of an element that is a member of a joint variable.
+  std::optional<ElementMarginal> of_member(Element e) const;
+  /// Returns the mean of a monomial: the product of the moments of its factors.
+  std::optional<double> moment(const Monomial& m);
+  /// Returns the mean of a product of atoms of one factor.
+  std::optional<double> moment(const Atoms& of_one_factor);
+  /// Returns the mean of the product of two atoms of one factor.
+  std::optional<double> pair(const Atom& a, const Atom& b);
+  /// Returns the covariance of two products of atoms of one factor.
+  std::optional<double> centred(const Atoms& a, const Atoms& b);
+  /// Returns the covariance of two numbers of different elements of one factor: members of a joint factor, or steps of
+  /// a chain. Returns nullopt for all others.
+  std::optional<double> within_factor(const Atom& a, const Atom& b);
+  /// Returns the step of a chain, and the coordinate in it, of an atom.
+  StepCoordinate step_of(const Atom& a);
+  /// Returns the covariances of a joint factor, or null. Cached.
+  const JointCovariance* joint_of(conditionals::BlockId b);
+  /// Computes the covariances between the steps of a chain from the densities in the model.
+  std::optional<StepCovariance> steps_from_model(conditionals::BlockId b);
+  /// Returns the block that the atom's variable belongs to.
+  conditionals::BlockId block_of(const Atom& a) const {
+    return analysed_.schedule.conditionals.block_of[a.variable.index()];
+  }
+  /// Returns, for a monomial of one plain atom of a Normal vector, the root of the vector's covariance matrix and the
+  /// atom's position in it. Returns a null pointer for others.
+  std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
+  /// Groups the atoms of a monomial by factor.
+  std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
+
+  const Analysed& analysed_;   // model and schedule that the factors belong to
+  const model::Model& model_;  // the model of `symbolic_`; its first variables are those of the fit
+  /// The saved factors, by name of the variable.
+  const std::map<std::string, SavedVariable>& posterior_;
+  /// By VariableId and element: true if data inform the element.
+  const std::vector<std::vector<bool>>& d_connected_;
+  /// Evaluates expressions of the model to polynomials.
+  const Symbolic& symbolic_;
+  /// Cached results of of_factor() and given_parents().
+  std::map<Element, std::optional<ElementMarginal>> of_factors_, given_parents_;
+  /// Cached results of joint_of().
+  std::map<conditionals::BlockId, std::optional<JointCovariance>> joint_;
+  /// Cached results of steps_of().
+  std::map<conditionals::BlockId, std::optional<StepCovariance>> steps_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,43 @@
+// Computes from the model how consecutive steps of a Gaussian chain interact in its factor: the blocks of the precision
+// matrix off the diagonal. A saved fit has the diagonal only.
+//
+//   x[t] ~ Normal(mean = a * x[t-1], precision = p):   the block between t - 1 and t is -E[p a].
+#pragma once
+#include <Eigen/Dense>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/posterior/symbolic.h"
+
+namespace lehr {
+
+/// A number of a chain.
+struct StepCoordinate {
+  /// Its step, by position, and its coordinate in the step.
+  std::size_t step = 0, coordinate = 0;
+};
+
+/// Blocks of a precision matrix, by a step and a later one. Rows are the coordinates of the later step.
+using PrecisionBlocks = std::map<std::pair<std::size_t, std::size_t>, Eigen::MatrixXd>;
+
+/// A chain whose steps consist of the numbers of one or several variables.
+struct ChainLayout {
+  std::vector<model::VariableId> members;                            // the variables whose numbers make up a step
+  std::size_t extent = 0;                                            // how many numbers a step has
+  std::function<StepCoordinate(model::VariableId, std::size_t)> at;  // step and coordinate of a member's number
+};
+
+/// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m). Its
+/// products of two steps are averaged over the other factors. `d_connected` says which elements data inform; only these
+/// count. `mean` returns E[p] over the other factors.
+///
+/// Returns nullopt if an element of two steps is not Normal with a mean linear in them, has a multiplicity, or is
+/// partly missing.
+std::optional<PrecisionBlocks> precision_blocks(const ChainLayout& chain, const Symbolic& symbolic,
+                                                const std::vector<std::vector<bool>>& d_connected,
+                                                const std::function<std::optional<double>(const Polynomial&)>& mean);
+
+}  // namespace lehr

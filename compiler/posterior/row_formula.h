@@ -1,0 +1,48 @@
+// Evaluates a formula of a family, such as its mean or covariance, to a polynomial. The parameters of the formula are
+// replaced by the expressions that a model writes for them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/posterior/symbolic.h"
+#include "compiler/math/expr.h"
+
+namespace lehr {
+
+/// The formulas of one distribution in a model, at one element. A result is nullopt if it is not a polynomial.
+class RowFormula {
+ public:
+  /// Makes an evaluator for the distribution that statement `s` has at index values `at`. All arguments must outlive
+  /// it.
+  RowFormula(const Symbolic& symbolic, const model::Statement& s, const IndexValues& at);
+
+  /// Returns the formula with the event indices kFirst and kSecond at j and l.
+  std::optional<Polynomial> value(const math::Expr& e, std::size_t j, std::size_t l);
+  /// Returns a canonical parameter at event indices j and l, converted from the parameter that the model writes.
+  std::optional<Polynomial> parameter(const std::string& canonical, std::size_t j, std::size_t l);
+
+ private:
+  /// The values of the index variables of a formula, by id.
+  using SumIndices = std::map<int, std::size_t>;
+
+  /// Returns the formula at these values of its index variables.
+  std::optional<Polynomial> value(const math::Expr& e, const SumIndices& at);
+  /// Returns a sum over an event index.
+  std::optional<Polynomial> sum(const math::Sum& s, const SumIndices& at);
+  /// Returns an entry of a parameter under the name that the model uses.
+  std::optional<Polynomial> written(const std::string& name, std::size_t j, std::size_t l) const;
+  /// Returns an entry of the inverse of a matrix parameter.
+  std::optional<Polynomial> inverse_entry(const std::string& name, std::size_t j, std::size_t l);
+  /// Returns an entry of the inverse of a latent matrix times a common monomial.
+  std::optional<Polynomial> inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;
+  /// Returns the parameter in the model that a canonical one is computed from, or null.
+  const model::Parameter* spelled(const std::string& canonical) const;
+
+  const Symbolic& symbolic_;                 // evaluates expressions of the model
+  const model::Distribution& distribution_;  // the distribution in the model
+  const IndexValues& at_;                    // index values of the element
+  std::size_t extent_;                       // extent of the event axis
+};
+
+}  // namespace lehr

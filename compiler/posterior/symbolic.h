@@ -1,0 +1,61 @@
+// Evaluates expressions of a model to polynomials in its latent numbers.
+//
+//   mu[z[n]] + 2 * b   with z[n] = 3 and data in place   ->   mu[3] + 2 b
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/evaluate/forward.h"
+#include "compiler/posterior/polynomial.h"
+
+namespace lehr {
+
+/// Evaluates expressions at given index values. Data and constants become numbers, latent numbers become atoms.
+/// Categories in indices have the values in `forward`; if one lacks a value, ModelEvaluator::unknown says which, and
+/// the result is void. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
+class Symbolic {
+ public:
+  /// Makes an evaluator of the model in `forward`, which must outlive it.
+  explicit Symbolic(const ModelEvaluator& forward);
+
+  /// Returns entry (i, j) of an expression, a number, vector or matrix.
+  std::optional<Polynomial> entry(model::ExprId id, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
+
+  /// Returns the mean of number `j` of the element that statement `s` draws, given its parents (FamilyRow::mean).
+  std::optional<Polynomial> mean(const model::Statement& s, const IndexValues& at, std::size_t j) const;
+  /// Returns the covariance of numbers `j` and `l` of that element, given its parents (FamilyRow::covariance).
+  std::optional<Polynomial> covariance(const model::Statement& s, const IndexValues& at, std::size_t j,
+                                       std::size_t l) const;
+
+  /// Returns a canonical parameter of the element's distribution at event indices j and l.
+  std::optional<Polynomial> parameter(const model::Statement& s, const IndexValues& at, const std::string& canonical,
+                                      std::size_t j = 0, std::size_t l = 0) const;
+
+  /// Returns true if the expression contains a latent variable other than a category.
+  bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
+  /// Returns the values of data and categories.
+  const ModelEvaluator& forward() const { return forward_; }
+
+ private:
+  /// Returns the sum over k < n of a(k) b(k), or of a(row, k) b(k).
+  std::optional<Polynomial> product(model::ExprId a, model::ExprId b, const IndexValues& at, std::size_t n,
+                                    std::optional<std::size_t> row) const;
+  /// Returns a sum over index variables.
+  std::optional<Polynomial> sum(const model::SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const;
+  /// Returns the result of an arithmetic operation.
+  std::optional<Polynomial> binary(const model::Binary& b, const IndexValues& at, std::size_t i, std::size_t j) const;
+  /// Returns the i-th proportion of a stick-breaking construction.
+  std::optional<Polynomial> sticks(const model::StickBreaking& s, const IndexValues& at, std::size_t i) const;
+  /// Returns the number `offset` places after the first one that a reference reads.
+  Polynomial atom(const model::VariableRef& r, const IndexValues& at, std::size_t offset) const;
+
+  const ModelEvaluator& forward_;  // values of data and categories
+  const model::Model& model_;      // the model whose expressions are evaluated
+  std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
+};
+
+/// Returns 1 / p, or nullopt unless p is a single monomial.
+std::optional<Polynomial> inverse_of(const Polynomial& p);
+
+}  // namespace lehr

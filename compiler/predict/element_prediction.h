@@ -1,0 +1,60 @@
+// The predictive distribution of an element as a finite mixture: one component for each combination of values of the
+// categories that it depends on. Means, variances and quantiles follow in closed form.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/predict/elimination.h"
+#include "compiler/math/predictive.h"
+
+namespace lehr {
+
+/// Moments and distribution of the numbers of an element; of a category, of its values. A list is empty where there is
+/// no closed form.
+struct ElementPrediction {
+  /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
+  std::vector<double> mean, sd;
+  std::vector<math::Mixture> distribution;  // the distribution of each number
+};
+
+/// Accumulates variances and distributions of an element over the components of its mixture, one add() for each. The
+/// means must be computed before.
+class MixtureSum {
+ public:
+  /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
+  /// and gets variances and distributions. All arguments must outlive the object.
+  MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
+             const model::Statement& s, const IndexValues& at, ElementPrediction& to);
+
+  /// Adds the component for the current values of the categories. `weight` is its probability, a polynomial in latent
+  /// numbers.
+  void add(const Polynomial& weight);
+  /// Converts the summed variances to standard deviations. Call it once, at the end.
+  void finish();
+
+ private:
+  /// Returns true if no atom of `weight` shares a factor with an atom of `p`: the two are independent.
+  bool is_independent(const Polynomial& weight, const Polynomial& p) const;
+  /// Returns E[weight * ((x - about)^2 + noise)], x the polynomial `mean`; nullopt if a moment is not available.
+  std::optional<double> square(const Polynomial& weight, const Polynomial& mean, const Polynomial& noise, double about);
+  /// Returns the distribution of a Normal number with this mean and variance, averaged over the latent numbers in both.
+  /// Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance.
+  std::optional<math::Predictive> gaussian(const Polynomial& mean, const Polynomial& noise, const Polynomial& weight);
+  /// Returns the distribution of number `j` by the predictive formula of its family, from marginals of the parameters.
+  std::optional<math::Predictive> of_row(std::size_t j, const Polynomial& weight);
+  /// Returns the distribution of a polynomial that is a constant, or a multiple of a single number; Kind::none for
+  /// others.
+  math::ScalarMarginal margin(const Polynomial& p);
+  /// Replaces the atoms of point factors by their values.
+  Polynomial with_points(const Polynomial& p);
+
+  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  PosteriorMoments& posterior_moments_;  // marginals of the latent elements
+  Elimination& elimination_;             // averages over uninformed elements
+  const model::Statement& statement_;    // the statement that the element is drawn by
+  const IndexValues& at_;                // index values of the element
+  ElementPrediction& to_;                // the element's moments and distribution, which are filled in
+  std::vector<double> variance_;         // the summed variance of each number; NaN: no closed form
+};
+
+}  // namespace lehr

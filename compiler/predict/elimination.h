@@ -1,0 +1,66 @@
+// Removes uninformed elements (on which no data depend) from polynomials: each is averaged over given its parents,
+// children before parents. What is left contains only elements whose marginals are known.
+//
+//   x[t] ~ Normal(mean = a * x[t-1], variance = s):   E[x[3]^2]  ->  E[a^2 x[2]^2] + E[s]  ->  ...
+#pragma once
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "compiler/posterior/posterior_moments.h"
+
+namespace lehr {
+
+/// A quantity written as `mean` plus noise. The noise is independent of `mean`, and has mean 0 and variance `noise`.
+struct MeanAndNoise {
+  Polynomial mean, noise;  // polynomials in numbers that have marginals
+  bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
+};
+
+/// Takes expectations of polynomials over their uninformed elements (on which no data depend), each given its parents,
+/// so that only elements with marginals remain.
+class Elimination {
+ public:
+  /// Makes an object that averages with these expressions and marginals, which must outlive it.
+  Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
+
+  /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
+  /// has no such moment, or if a category lacks a value (then ModelEvaluator::unknown says which).
+  std::optional<Polynomial> averaged(Polynomial p);
+
+  /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
+  /// nullopt as averaged() does.
+  std::optional<MeanAndNoise> mean_and_noise(Polynomial p);
+
+  /// Returns E[p], or nullopt if a moment is not available.
+  std::optional<double> mean(const Polynomial& p);
+  /// Returns Var[p], or nullopt if a moment is not available.
+  std::optional<double> variance(const Polynomial& p);
+
+ private:
+  /// A sort key by which children come after their parents: group of statements, position along an ordered plate,
+  /// statement in the group, position of the element.
+  using Rank = std::tuple<std::size_t, std::int64_t, std::size_t, std::size_t>;
+
+  /// Returns the sort key of an element.
+  Rank rank(Element e) const;
+  /// Returns the element without a marginal that would be drawn last; nullopt if the polynomial has none.
+  std::optional<Element> next(const Polynomial& p);
+  /// Returns the mean of one or two numbers of an element, given its parents.
+  std::optional<Polynomial> moment(Element e, const Atoms& own);
+  /// Replaces the numbers of an element in a polynomial by their moments given its parents.
+  std::optional<Polynomial> average_over(Element e, const Polynomial& p);
+
+  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  PosteriorMoments& posterior_moments_;  // marginal distributions of the elements
+  const model::Model& model_;            // the model that is averaged over
+  /// The position of a variable in the order in which values would be simulated.
+  struct SimulationOrder {
+    /// The group of statements that are simulated together, and the position of the statement in it.
+    std::size_t group = 0, within = 0;
+    std::optional<model::IndexVarId> ordered;  // index variable of the plate along which the group is simulated
+  };
+  std::vector<SimulationOrder> order_;  // by VariableId: its position in the order of simulation
+};
+
+}  // namespace lehr

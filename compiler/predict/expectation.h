@@ -1,0 +1,89 @@
+// Means, variances and distributions of elements under a factorised posterior, in closed form. Categories are summed
+// over; the rest are moments of polynomials (posterior_moments.h, elimination.h).
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "compiler/evaluate/forward.h"
+#include "compiler/predict/element_prediction.h"
+#include "compiler/predict/elimination.h"
+#include "compiler/pipeline.h"
+
+namespace lehr {
+
+/// Returns the mean of the element that statement `s` draws at index values `at`, given the values in `forward`. Of a
+/// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean.
+std::vector<double> conditional_mean(const ModelEvaluator& forward, const model::Statement& s, const IndexValues& at);
+
+/// Computes averages of elements over a factorised posterior.
+class Expectation {
+ public:
+  /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
+  /// variables. `d_connected` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has
+  /// the probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the
+  /// same `d_connected`. All arguments must outlive the object.
+  Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,
+              const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic,
+              PosteriorMoments& posterior_moments);
+
+  /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of informed
+  /// elements, and over distributions given their parents of the others. Computes the mean only, unless `all`.
+  ///
+  /// The result is exact; lists are empty where no exact one exists. Given values of the categories, parameters must be
+  /// polynomials in latent numbers, with at most second moments of each factor. Categories are summed over, up to
+  /// 100,000 combinations.
+  ElementPrediction of(const model::Statement& s, const IndexValues& at, bool all);
+
+  /// Caches the probabilities of an uninformed category of a chain, so that later elements need not sum over all paths
+  /// to it. Call it for each element of the chain in order.
+  void remember(Element e);
+
+ private:
+  /// A function to be called for one combination of values of categories, with its probability.
+  using Leaf = std::function<void(const Polynomial& weight)>;
+  /// The cached probabilities of a category, after its ancestors among the categories were summed over.
+  struct Marginal {
+    std::vector<Polynomial> probabilities;  // probability of each value, a polynomial in latent numbers
+    std::set<model::VariableId> summed;     // categories that were summed over, itself included
+  };
+
+  /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are uninformed categories
+  /// with values whose probabilities are not yet in `weight`.
+  void sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
+  /// Sets category `u` to each of its values in turn, and continues with over() for each.
+  void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
+  /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
+  /// the list. Returns false if a parent has no value yet.
+  bool apply_priors(std::vector<Element>& priors, Polynomial& weight);
+  /// Returns true if category `u` may be summed over by its own probabilities, independently of the categories that
+  /// have values now.
+  bool is_independent(Element u, bool d_connected, const Marginal* marginal) const;
+  /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
+  std::size_t component_count(const model::Statement& s) const;
+  /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.
+  ElementPrediction of_constant_parameters(Element e);
+  /// Returns true if the factor of the variable is that of a chain.
+  bool is_chain(model::VariableId v) const;
+
+  const Analysed& analysed_;   // model and schedule of the factors
+  const model::Model& model_;  // the model of `values_`
+  ModelEvaluator& values_;     // values of data and, during a sum, of categories
+  /// Probabilities of informed categories, by VariableId.
+  const std::vector<std::vector<double>>& beliefs_;
+  /// By VariableId and element: true if data inform the element.
+  const std::vector<std::vector<bool>>& d_connected_;
+  const Symbolic& symbolic_;               // evaluates expressions to polynomials
+  PosteriorMoments& posterior_moments_;    // marginal distributions of the elements
+  Elimination elimination_;                // averages over uninformed elements
+  std::map<Element, Marginal> marginals_;  // probabilities of categories that remember() has cached
+  /// Categories that have a value during the current sum, each with its cached probabilities or null.
+  std::vector<std::pair<Element, const Marginal*>> summed_;
+  std::set<model::VariableId> seen_;  // categories that were summed over for the current element
+  std::int64_t evaluations_ = 0;      // combinations tried for the current element
+  bool exact_ = true;                 // false once the current element turned out to have no closed form
+};
+
+}  // namespace lehr

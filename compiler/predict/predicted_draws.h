@@ -1,0 +1,27 @@
+// Monte Carlo estimates of those numbers of a prediction that have no closed form. All numbers come from the same draws
+// of the factors and of what follows from them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/posterior/posterior_moments.h"
+#include "compiler/predict/prediction.h"
+
+namespace lehr {
+
+/// Returns true for bits and spins, whose distribution is given by one probability.
+bool has_two_values(const model::Variable& v);
+
+/// Replaces the NaN in a prediction by estimates from draws. A mean is the average of conditional means given the
+/// parents, or of draws if these have no closed form; it gets a standard error. Standard deviations and quantiles are
+/// those of draws.
+///
+/// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements data inform
+/// (d_connected.h); `laws` are the marginals for both.
+std::optional<Error> add_drawn_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                      const std::vector<std::vector<bool>>& d_connected,
+                                      PosteriorMoments& posterior_moments, const PredictionOptions& options);
+
+}  // namespace lehr

@@ -1,0 +1,18 @@
+// Computes the numbers of a prediction from the factors of its items: in closed form if possible (expectation.h),
+// otherwise by draws (predicted_draws.h).
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/predict/prediction.h"
+
+namespace lehr {
+
+/// Fills in `variables` and `draws` of a prediction. `posterior` has the factors of all latent variables by name;
+/// `seen` has the elements that the fit has (unseen_groups.h). ExitCode::data if nothing is to be predicted, or if an
+/// observation depends on unseen elements.
+std::optional<Error> add_predicted_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                          const std::vector<std::vector<bool>>& seen, const PredictionOptions& options);
+
+}  // namespace lehr

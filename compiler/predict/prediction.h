@@ -1,0 +1,87 @@
+// Predictions from a variational fit: missing observations, and the local variables of new items. The global factors
+// are fixed; the local factors of the items are inferred from what is observed of them.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/score/held_out.h"
+#include "compiler/fit/item_solution.h"
+#include "compiler/predict/unseen_groups.h"
+#include "compiler/instance/instance.h"
+
+namespace lehr {
+
+/// A part of out-of-core items. It is predicted as it would be together with all items.
+struct PartOfItems {
+  const BoundData& whole;  // the data of all items: sizes, and which variables have missing values
+  std::int64_t first;      // the number of the first item of the part
+  std::vector<model::VariableId> with_barren = {};  // variables with barren elements (barren.h) in any item
+};
+
+/// The options of a prediction.
+struct PredictionOptions {
+  std::int64_t draws = 1000;                  // draws for numbers without a closed form
+  std::uint64_t seed = 1;                     // seed of the draws and of the items' starts
+  SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
+  MakeInstance instance = compiled_instance;  // makes the instance that infers them
+  std::optional<PartOfItems> part = {};       // set if the data are a part of out-of-core items
+  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
+  /// Called after each start of the inference, to show progress; may be empty.
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
+};
+
+/// The probabilities of the quantiles of a prediction.
+inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
+
+/// The prediction of one variable. Arrays are row-major over `elements` and the `width` numbers of each.
+struct PredictedVariable {
+  model::VariableId variable;         // the variable, by its id in Prediction::model
+  std::vector<std::size_t> elements;  // the predicted elements: positions as in a BoundArray
+  std::size_t width = 1;              // numbers of an element; of a category, its values
+  /// True for a category: `mean` has the probabilities of its values, `sd` and `quantiles` are empty.
+  bool probabilities = false;
+  std::vector<double> mean;                      // predictive mean of each number
+  std::vector<double> error;                     // Monte Carlo standard error of `mean`; 0: it is exact
+  std::vector<double> sd;                        // predictive standard deviations
+  std::array<std::vector<double>, 3> quantiles;  // predictive quantiles, one list for each of kPredictedQuantiles
+  /// For a chain of categories, the values of the elements on the jointly most probable path, with other variables at
+  /// their means. Empty: there is no path.
+  std::vector<std::int64_t> path;
+
+  /// Returns the most probable value of a category, for the `element`-th entry of `elements`.
+  std::size_t most_probable(std::size_t element) const;
+};
+
+/// A prediction: what was predicted, from what, and how.
+struct Prediction {
+  Analysed analysed;                         // the model with which local factors were inferred
+  std::optional<model::PlateId> items;       // the plate of the items (plate_of_items)
+  std::int64_t first = 0;                    // the number of the first item
+  model::Model model;                        // the model that is predicted; its `let`s are variables (let_variables.h)
+  std::size_t without_lets = 0;              // how many variables come before those of `let`s
+  BoundData data;                            // the data, bound to `model`
+  std::vector<PredictedVariable> variables;  // predicted variables in order of declaration; some may have no elements
+  std::int64_t draws = 0;                    // draws that were made; 0: everything is exact
+  ItemSolution items_found;                  // how the local variables were inferred
+  std::vector<std::string> notes;            // remarks about unseen elements and others
+
+  /// Returns true if the variable stands for a `let` expression.
+  bool is_let(model::VariableId v) const { return v.index() >= without_lets; }
+};
+
+/// Predicts from a fit. Global factors are those of the fit; the local factors of the items are inferred from the
+/// observations. `complete` is the analysis of `resolved`; `sizes` enlarges plates.
+///
+/// Missing observations get their distribution averaged over the factors, local variables that of their factors.
+/// Elements that no observation informs, or that the fit has not seen, get their distribution given their parents.
+///
+/// ExitCode::model if what is missing has no normalised density. ExitCode::data if others depend on it, if there is
+/// nothing to predict, if an observation depends on unseen elements, and for a sampled fit.
+Result<Prediction> predict(const Source& source, const model::Model& resolved, const Analysed& complete,
+                           const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
+                           const PredictionOptions& options);
+
+}  // namespace lehr

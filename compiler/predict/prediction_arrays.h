@@ -1,0 +1,20 @@
+// Converts a prediction to named arrays, for files. The arrays have the shapes of the data, so that predictions stand
+// where observations are missing.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "compiler/predict/prediction.h"
+#include "runtime/array.h"
+
+namespace lehr {
+
+/// The names of kPredictedQuantiles.
+inline constexpr std::array<const char*, 3> kQuantileNames = {"q5", "q50", "q95"};
+
+/// Makes the arrays `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50` and `x.q95` over the axes of x. A category z gets
+/// `z.probability`, `z.mcse`, `z.most_probable` and, in a chain, `z.path`. Elements that were observed have NaN, or -1
+/// in `most_probable` and `path`.
+std::vector<NamedArray> prediction_arrays(const Prediction& prediction);
+
+}  // namespace lehr

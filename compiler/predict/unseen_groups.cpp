@@ -1,0 +1,578 @@
+// Enlarges plates first, then data and factors along them. A plate grows if sizes, labels, numbers or longer arrays in
+// the data ask for it. Observations of new elements are missing, so they are predicted.
+//
+// New elements of a factor get the parameters of the first element as placeholders. They are not used as a posterior,
+// because `seen` marks these elements, which then follow their prior.
+#include "compiler/predict/unseen_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "compiler/binding/table_rows.h"
+#include "compiler/evaluate/packed.h"
+#include "compiler/instance/members.h"
+#include "compiler/math/member_families.h"
+#include "compiler/model/walk.h"
+#include "compiler/score/held_out.h"
+#include "runtime/abi.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// Larger element numbers in data count as mistakes; bind() reports them.
+constexpr double kMaxElementNumber = 1e7;
+
+/// An array that the model reads.
+struct Slot {
+  std::string name;               // of the array
+  std::vector<PlateId> axes;      // its plates, event axes last
+  std::optional<PlateId> values;  // of a category: the plate of its values
+  bool observed = false;          // true for an observed variable
+};
+
+/// Returns all givens and observed variables of a model.
+std::vector<Slot> slots_of(const Model& m) {
+  std::vector<Slot> out;
+  const auto add = [&](const auto& of, bool observed) {
+    out.push_back({of.name, of.axes, of.value_plate, observed});
+    out.back().axes.insert(out.back().axes.end(), of.event.begin(), of.event.end());
+  };
+  for (const Given& g : m.givens)
+    add(g, false);
+  for (const Variable& v : m.variables)
+    if (v.observed && !v.auxiliary) add(v, true);
+  return out;
+}
+
+/// Returns the plate of that name, or nullopt. The implicit plates of sticks do not count.
+std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
+  for (std::size_t k = 0; k < m.plates.size(); ++k)
+    if (m.plates[k].name == name && !m.plates[k].stick) return m.plates[k].set;
+  return std::nullopt;
+}
+
+/// Returns the axis of an array that runs over the plate; nullopt if there is none, or if the array is packed
+/// otherwise.
+std::optional<std::size_t> axis_of(const Slot& slot, const DataArray& a, PlateId plate) {
+  const auto it = std::ranges::find(slot.axes, plate);
+  if (it == slot.axes.end() || a.shape.size() != slot.axes.size()) return std::nullopt;
+  return static_cast<std::size_t>(it - slot.axes.begin());
+}
+
+/// Returns a latent variable that has the elements of the plate as its values or components, or null. Such a plate
+/// cannot grow.
+const Variable* built_on(const Model& m, PlateId plate) {
+  for (const Variable& v : m.variables) {
+    const bool event = std::ranges::find(v.event, plate) != v.event.end();
+    if (is_latent(v) && (event || v.value_plate == plate)) return &v;
+  }
+  return nullptr;
+}
+
+/// Appends `more` missing observations along an axis. Rows of different lengths get `more` each.
+void pad(DataArray& a, std::size_t axis, std::int64_t more) {
+  if (more <= 0) return;
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> out;
+  if (a.ragged()) {
+    std::vector<std::int64_t> offsets = {0};
+    for (std::size_t row = 0; row + 1 < a.row_offsets.size(); ++row) {
+      out.insert(out.end(), a.values.begin() + a.row_offsets[row], a.values.begin() + a.row_offsets[row + 1]);
+      out.insert(out.end(), static_cast<std::size_t>(more), missing);
+      offsets.push_back(static_cast<std::int64_t>(out.size()));
+    }
+    a.row_offsets = std::move(offsets);
+  } else {
+    const auto size = [](auto begin, auto end) {
+      return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+    };
+    // Copies block by block: everything inside the axis is contiguous.
+    const auto here = a.shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    const std::int64_t inner = size(here + 1, a.shape.end()), length = *here * inner;
+    for (std::int64_t k = 0; k < size(a.shape.begin(), here); ++k) {
+      out.insert(out.end(), a.values.begin() + k * length, a.values.begin() + (k + 1) * length);
+      out.insert(out.end(), static_cast<std::size_t>(more * inner), missing);
+    }
+  }
+  a.shape[axis] += more;
+  a.values = std::move(out);
+  a.has_missing = true;
+}
+
+/// Appends `more` lines to each run of lines with the same id, in an array that is a column of a table. Ids are
+/// repeated, step numbers continue, all else is missing.
+void lengthen(DataArray& a, const DataArray& ids, std::int64_t more, bool is_id, bool is_step) {
+  const std::size_t lines = ids.values.size(), width = a.values.size() / lines;
+  std::vector<double> out;
+  for (std::size_t line = 0; line < lines; ++line) {
+    const auto here = a.values.begin() + static_cast<std::ptrdiff_t>(line * width);
+    out.insert(out.end(), here, here + static_cast<std::ptrdiff_t>(width));
+    if (line + 1 < lines && ids.values[line + 1] == ids.values[line]) continue;
+    for (std::int64_t k = 1; k <= more; ++k) {
+      for (std::size_t j = 0; j < width; ++j)
+        out.push_back(is_id     ? here[static_cast<std::ptrdiff_t>(j)]
+                      : is_step ? here[static_cast<std::ptrdiff_t>(j)] + static_cast<double>(k)
+                                : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  a.values = std::move(out);
+  a.shape[0] = static_cast<std::int64_t>(a.values.size() / width);
+  a.has_missing = a.has_missing || !(is_id || is_step);
+}
+
+/// Enlarges the plates of one prediction.
+class PlateEnlarger {
+ public:
+  PlateEnlarger(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit)
+      : model_(analysed.model), given_(given), fit_(fit), slots_(slots_of(model_)) {
+    out_.data = std::move(data);
+    out_.settings = fitted_settings(analysed, fit);
+    for (const auto& [name, size] : out_.settings.sizes)
+      fitted_.insert(name);
+  }
+
+  /// Enlarges every plate, or returns the reason why one cannot grow.
+  Result<EnlargedData> run() {
+    for (const auto& [name, size] : given_.sizes)
+      out_.settings.sizes.try_emplace(name, size);
+    for (const auto& [name, more] : given_.more)
+      if (!plate_of(model_, name))
+        return Error{ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name), {}};
+    for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+      if (model_.plates[k].set != PlateId(k) || model_.plates[k].stick) continue;
+      if (std::optional<Error> e = grow_plate(PlateId(k))) return *e;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Returns what a map by plate name has for the plate, or null.
+  const std::int64_t* find(const std::map<std::string, std::int64_t>& in, PlateId plate) const {
+    const auto it = in.find(model_[plate].name);
+    return it == in.end() ? nullptr : &it->second;
+  }
+
+  /// Enlarges one plate: determines its new size from sizes, labels and data, and pads the arrays along it.
+  std::optional<Error> grow_plate(PlateId plate) {
+    const std::string& name = model_[plate].name;
+    const auto fitted = fit_.sizes.find(name);
+    const std::int64_t *more = find(given_.more, plate), *size = find(given_.sizes, plate);
+    // A plate without global parameters has the size of the data; only `more` elements on top are asked for.
+    if (!fitted_.contains(name) || fitted == fit_.sizes.end()) {
+      if (more && !lengthen_table(plate, *more)) pad_all(plate, [&](std::int64_t n) { return n + *more; });
+      return std::nullopt;
+    }
+    const std::int64_t before = fitted->second;
+    if (size && *size < before)
+      return Error{ExitCode::data,
+                   option("sizes"),
+                   fmt::format("'{}' has {} elements in the fit, and parameters of their own", name, before),
+                   {"it can have more, which are predicted, but not fewer"}};
+    // A plate of constant size, or one on which a latent variable is built, cannot grow.
+    const bool fixed = model_[plate].size.has_value() || built_on(model_, plate);
+    const std::int64_t called_for = model_[plate].from > 0 && !fixed ? numbered(plate) : 0;
+    // Elements are counted by number, or identified by labels.
+    std::vector<std::string> names = called_for > 0 ? std::vector<std::string>() : new_labels(plate);
+    for (std::int64_t k = before; k < called_for; ++k)
+      names.push_back(fmt::format("{}", model_[plate].from + k));
+    if (std::optional<Error> e = size || more || fixed ? std::nullopt : beyond_the_end(plate, before)) return *e;
+    std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
+    if (!fixed) after = std::max(after, longest(plate));
+    if (after == before) return std::nullopt;
+    if (fixed) return cannot_grow(plate, before);
+    add_labels(plate, names, after);
+    out_.settings.sizes[name] = after;
+    out_.notes.push_back(
+        fmt::format("'{}' has {} element{} that the fit has not seen{}: predicted from {}", name, after - before,
+                    after - before == 1 ? "" : "s",
+                    names.empty() ? "" : fmt::format(" ('{}'{})", names[0], names.size() > 1 ? ", ..." : ""),
+                    has_chain(plate)      ? "the elements before"
+                    : after - before == 1 ? "its prior"
+                                          : "their prior"));
+    pad_all(plate, [&](std::int64_t n) { return n == before ? after : n; });
+    return std::nullopt;
+  }
+
+  /// Returns true if a latent chain runs along the plate: new elements then continue it.
+  bool has_chain(PlateId plate) const {
+    return std::ranges::any_of(model_.statements, [&](const Statement& s) {
+      return s.lagged && model_[model_[*s.lagged].plate].set == plate;
+    });
+  }
+
+  /// Returns an error if the data name an element after the last one by number: bind() would not know whether it is a
+  /// mistake.
+  std::optional<Error> beyond_the_end(PlateId plate, std::int64_t before) const {
+    const std::int64_t most = model_[plate].from > 0 ? 0 : numbered(plate);
+    if (most <= before || fit_.labels.contains(model_[plate].name)) return std::nullopt;
+    const std::string& name = model_[plate].name;
+    return Error{ExitCode::data,
+                 option("data"),
+                 fmt::format("the data have element {} of '{}', which has {} elements in the fit, 0 to {}", most - 1,
+                             name, before, before - 1),
+                 {fmt::format("{} {}=+{} predicts {} more", option("sizes"), name, most - before, most - before)}};
+  }
+
+  /// Returns the error for a plate that cannot grow.
+  Error cannot_grow(PlateId plate, std::int64_t before) const {
+    const Variable* v = built_on(model_, plate);
+    return Error{ExitCode::data,
+                 option("sizes"),
+                 fmt::format("'{}' has {} elements in the fit, and {} has no place for more", model_[plate].name,
+                             before, v ? "'" + v->name + "'" : "the model"),
+                 {"fit the model again"}};
+  }
+
+  /// Returns the labels in the data that the fit does not have, in the order of the data. Returns none for plates that
+  /// cannot grow: bind() reports their unknown labels.
+  std::vector<std::string> new_labels(PlateId plate) const {
+    std::vector<std::string> out;
+    const auto fit_labels = fit_.labels.find(model_[plate].name);
+    if (fit_labels == fit_.labels.end() || built_on(model_, plate)) return out;
+    std::set<std::string> seen(fit_labels->second.begin(), fit_labels->second.end());
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (a == out_.data.end()) continue;
+      for (const std::string& label : labels_in(slot, a->second, plate, seen))
+        if (seen.insert(label).second) out.push_back(label);
+    }
+    for (const std::string& label : labels_of_ids(plate))
+      if (seen.insert(label).second) out.push_back(label);
+    return out;
+  }
+
+  /// Returns the labels in a column of ids. The column identifies rows that are lines of a table (model/bind_rows.cpp),
+  /// or the plate's own elements (model/bind_lines.cpp).
+  std::vector<std::string> labels_of_ids(PlateId plate) const {
+    const auto ids = out_.data.find(model_[plate].name);
+    std::vector<std::string> out;
+    if (ids == out_.data.end() || ids->second.shape.size() != 1) return out;
+    const auto labels = fit_.labels.find(model_[plate].name);
+    const bool is_parent = std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.parent == plate; });
+    const auto is_label = [&](const std::string& name) {
+      return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
+    };
+    for (const DataArray* table : all_of(ids->second)) {
+      // A column of plain line numbers has no labels.
+      const bool names = !table->levels.empty() || model_[plate].from > 0 || is_parent ||
+                         (!table->values.empty() && is_label(entry_text(*table, 0)));
+      for (std::size_t line = 0; names && line < table->values.size(); ++line)
+        if (!std::isnan(table->values[line])) out.push_back(entry_text(*table, line));
+    }
+    return out;
+  }
+
+  /// Returns the size that the plate needs for the largest element number in the data, where elements are counted from
+  /// more than 0.
+  std::int64_t numbered(PlateId plate) const {
+    const std::int64_t from = model_[plate].from;
+    double last = -1;
+    const auto look = [&](DataArray a) {
+      parse_numeric_levels(a);
+      if (!a.levels.empty() || a.of_columns) return;
+      for (const double v : a.values)
+        if (v > last && v < kMaxElementNumber) last = v;
+    };
+    for (const Slot& slot : slots_)
+      if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
+    if (!labels_of_ids(plate).empty()) {
+      for (const DataArray* ids : all_of(out_.data.at(model_[plate].name)))
+        look(*ids);
+    }
+    return static_cast<std::int64_t>(last) + 1 - from;
+  }
+
+  /// Returns the labels that an array has for elements of the plate: its own values, or its columns if any of them is
+  /// known.
+  static std::vector<std::string> labels_in(const Slot& slot, const DataArray& a, PlateId plate,
+                                            const std::set<std::string>& seen) {
+    if (slot.values == plate) return a.levels;
+    const auto is_seen = [&](const std::string& name) { return seen.contains(name); };
+    const bool columns = a.shape.size() > 1 && axis_of(slot, a, plate) == a.shape.size() - 1 &&
+                         std::ranges::any_of(a.axis_labels, is_seen);
+    return columns ? a.axis_labels : std::vector<std::string>();
+  }
+
+  /// Returns the length of the longest array along the plate.
+  std::int64_t longest(PlateId plate) const {
+    std::int64_t out = 0;
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (a == out_.data.end() || a->second.ragged()) continue;
+      if (const auto axis = axis_of(slot, a->second, plate)) out = std::max(out, a->second.shape[*axis]);
+    }
+    return out;
+  }
+
+  /// Appends labels for new elements; elements without one are labelled by number.
+  void add_labels(PlateId plate, const std::vector<std::string>& names, std::int64_t size) {
+    const auto labels = out_.settings.labels.find(model_[plate].name);
+    if (labels == out_.settings.labels.end()) return;
+    labels->second.insert(labels->second.end(), names.begin(), names.end());
+    while (std::ssize(labels->second) < size)
+      labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
+  }
+
+  /// Appends `more` lines to each row of a nested plate if its rows are lines of a table (model/bind_rows.cpp). Returns
+  /// false if they are not.
+  bool lengthen_table(PlateId plate, std::int64_t more) {
+    if (!model_[plate].parent) return false;
+    auto found = out_.data.find(model_[*model_[plate].parent].name);
+    if (found == out_.data.end() || found->second.shape.size() != 1 || found->second.values.empty()) return false;
+    const bool alone = found->second.duplicates.empty();
+    found = put_first(out_.data, found, matching_id_column(model_, slots_, out_.data, found->second, plate));
+    const DataArray ids = found->second;
+    for (auto& [name, a] : out_.data) {
+      const bool of_lines =
+          !a.ragged() && !a.shape.empty() && a.shape[0] == ids.shape[0] && (alone || of_one_file(a, ids));
+      if (of_lines) lengthen(a, ids, more, name == ids.name || name == found->first, name == model_[plate].name);
+    }
+    return true;
+  }
+
+  /// Returns true if a column of ids orders the lines of this array (model/bind_lines.cpp). Binding then fills its
+  /// gaps.
+  bool has_ids(const DataArray& a, PlateId plate) const {
+    const auto found = out_.data.find(model_[plate].name);
+    if (found == out_.data.end() || a.shape.empty()) return false;
+    return std::ranges::any_of(all_of(found->second), [&](const DataArray* ids) {
+      return ids->shape == std::vector{a.shape[0]} && of_one_file(a, *ids);
+    });
+  }
+
+  /// Pads all observations along the plate to the length that `length` returns for theirs.
+  template <class F>
+  void pad_all(PlateId plate, const F& length) {
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (!slot.observed || a == out_.data.end() || !a->second.multiplicity.empty()) continue;
+      const auto axis = axis_of(slot, a->second, plate);
+      if (axis && !(*axis == 0 && has_ids(a->second, plate)))
+        pad(a->second, *axis, length(a->second.shape[*axis]) - a->second.shape[*axis]);
+    }
+  }
+
+  const Model& model_;
+  const PlateSizes& given_;
+  const SavedFit& fit_;
+  std::vector<Slot> slots_;
+  EnlargedData out_;
+  std::set<std::string> fitted_;  // plates of global parameters
+};
+
+/// Returns, for each element of the larger shape, its position in the smaller shape; nullopt if it is outside.
+std::vector<std::optional<std::size_t>> old_positions(const std::vector<std::int64_t>& smaller,
+                                                      const std::vector<std::int64_t>& larger) {
+  const auto count = std::accumulate(larger.begin(), larger.end(), std::int64_t{1}, std::multiplies<>());
+  std::vector<std::optional<std::size_t>> out;
+  for (std::size_t e = 0; e < static_cast<std::size_t>(count); ++e) {
+    const std::vector<std::size_t> at = unravel(larger, e);
+    std::optional<std::size_t> position = 0;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const auto n = static_cast<std::size_t>(smaller[k]);
+      position = position && at[k] < n ? std::optional(*position * n + at[k]) : std::nullopt;
+    }
+    out.push_back(position);
+  }
+  return out;
+}
+
+/// Returns a parameter array for the larger shape. New elements get the numbers of the first element.
+NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& at,
+                    const std::vector<std::int64_t>& shape) {
+  const auto event = a.shape.begin() + std::ssize(shape);
+  NamedArray out{a.name, shape, {}, a.integer};
+  out.shape.insert(out.shape.end(), event, a.shape.end());
+  const auto width = std::accumulate(event, a.shape.end(), std::ptrdiff_t{1}, std::multiplies<>());
+  for (const std::optional<std::size_t>& position : at) {
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(position.value_or(0)) * width;
+    out.values.insert(out.values.end(), begin, begin + width);
+  }
+  return out;
+}
+
+/// Returns, for each number of a joint variable at the larger sizes, its position at the smaller sizes. Fills in `seen`
+/// by member: which of its elements were there.
+std::vector<std::optional<std::size_t>> old_coordinates(const Model& m, VariableId joint,
+                                                        const std::vector<std::int64_t>& smaller,
+                                                        const std::vector<std::int64_t>& larger,
+                                                        std::vector<std::vector<bool>>& seen) {
+  const std::vector<MemberLayout> before = members_of(m, joint, smaller), now = members_of(m, joint, larger);
+  const auto extent = [&](const std::vector<std::int64_t>& sizes) {
+    return static_cast<std::size_t>(sizes[m[joint].event[0].index()]);
+  };
+  // Maps a number to its position in the vector, which leaves out a precision that scales it.
+  const auto of_vector = [&](std::size_t at, std::size_t n) {
+    const std::size_t coordinates = coordinates_of(m[joint].support, n);
+    return at / coordinates * n + at % coordinates;
+  };
+  std::size_t count = 0;
+  for (const MemberLayout& x : now)
+    if (x.support != math::Support::positive) count += x.at.size();
+  std::vector<std::optional<std::size_t>> out(count);
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    const std::vector<std::optional<std::size_t>> at = old_positions(before[k].shape, now[k].shape);
+    std::vector<bool>& existed = seen[m[joint].auxiliary->members[k].variable.index()];
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const bool number = now[k].support != math::Support::positive;
+      if (at[i] && number)
+        out[of_vector(now[k].at[i], extent(larger))] = of_vector(before[k].at[*at[i]], extent(smaller));
+      if (i % now[k].width == 0) existed.push_back(at[i].has_value());
+    }
+  }
+  return out;
+}
+
+/// Returns a vector or matrix parameter of a joint factor at the larger size. New numbers are 0, independent of all
+/// others, with precision 1.
+NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& before,
+                          const std::vector<std::int64_t>& axes, std::size_t size, bool matrix) {
+  const auto n = static_cast<std::size_t>(a.shape.back());
+  NamedArray out{a.name, axes, {}};
+  out.shape.insert(out.shape.end(), matrix ? 2 : 1, static_cast<std::int64_t>(size));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!matrix) {
+      out.values.push_back(before[i] ? a.values[*before[i]] : 0);
+      continue;
+    }
+    for (std::size_t j = i / size * size; j < (i / size + 1) * size; ++j)
+      out.values.push_back(before[i] && before[j] ? a.values[*before[i] * n + *before[j] % n] : i == j ? 1 : 0);
+  }
+  return out;
+}
+
+/// Returns a factor for a variable that was observed in the fit: a point at each value, some proper factor for each
+/// gap.
+std::vector<NamedArray> at_values(const Model& m, const BoundData& data, VariableId id, const math::Factor& factor) {
+  const Variable& v = m[id];
+  const std::vector<double>& values = data.observed[id.index()].values;
+  const auto extent_of = [&](PlateId p) { return data.sizes[m[p].set.index()]; };
+  std::vector<NamedArray> out;
+  for (const math::FactorParameter& p : factor.parameters) {
+    if (!p.exported) continue;
+    NamedArray& a = out.emplace_back(NamedArray{v.name + "." + p.name, stored_shape(m, data, v.axes, {}), {}});
+    const std::int64_t extent = p.event_rank == 0 ? 1 : extent_of(v.value_plate ? *v.value_plate : v.event[0]);
+    a.shape.insert(a.shape.end(), static_cast<std::size_t>(p.event_rank), extent);
+    const auto n = static_cast<std::size_t>(extent);
+    const bool chosen = p.role == math::ParameterRole::probabilities, matrix = p.event_rank == 2;
+    for (std::size_t k = 0; k < (chosen || matrix ? n : 1) * values.size(); ++k) {
+      const double x = values[chosen || matrix ? k / n : k];
+      const std::size_t row = k / n % n, column = k % n;
+      const bool observed = !std::isnan(x);
+      if (chosen)
+        a.values.push_back(observed ? (x == static_cast<double>(column) ? 1 : 0) : 1 / static_cast<double>(n));
+      else if (p.role != math::ParameterRole::precision) a.values.push_back(observed ? x : 0.5);
+      else a.values.push_back(matrix && row != column ? 0 : observed ? kPointPrecision : 1);
+    }
+  }
+  return out;
+}
+
+/// Returns by element whether all of its numbers have values.
+std::vector<bool> observed_elements(const Model& m, const BoundData& data, VariableId id) {
+  const std::vector<double>& values = data.observed[id.index()].values;
+  std::size_t width = 1;
+  for (const PlateId p : m[id].event)
+    width *= static_cast<std::size_t>(data.sizes[m[p].set.index()]);
+  std::vector<bool> out(values.size() / width, true);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (std::isnan(values[k])) out[k / width] = false;
+  return out;
+}
+
+}  // namespace
+
+Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
+                                    const SavedFit& fit) {
+  return PlateEnlarger(analysed, std::move(data), given, fit).run();
+}
+
+namespace {
+
+/// Returns the sizes with that of the plate of a joint variable's coordinates, which follows from its members.
+std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std::vector<std::int64_t> sizes) {
+  sizes.resize(m.plates.size(), 0);
+  std::int64_t all = 0;
+  for (const Member& member : m[joint].auxiliary->members) {
+    if (m[member.variable].support == math::Support::positive) continue;
+    std::int64_t own = 1;
+    for (const PlateId p : coordinate_plates(m, member))
+      own *= sizes[p.index()];
+    all += own;
+  }
+  sizes[m[joint].event[0].index()] = all;
+  return sizes;
+}
+
+/// Adds the arrays of a joint factor whose members have more elements now. Returns false for other variables.
+bool add_joint(const Model& m, VariableId joint, const BoundData& data, const SavedFit& fit, EnlargedFactors& out) {
+  if (!is_joint(m[joint]) || m[joint].support == math::Support::switched) return false;
+  std::vector<std::int64_t> before = data.sizes;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    if (const auto it = fit.sizes.find(m.plates[k].name); it != fit.sizes.end() && !m.plates[k].stick)
+      before[k] = it->second;
+  const std::vector<std::int64_t> smaller = with_coordinates(m, joint, std::move(before)),
+                                  larger = with_coordinates(m, joint, data.sizes);
+  const std::size_t plate = m[joint].event[0].index();
+  // The number of coordinates is unchanged: only axes may have grown, as for other variables.
+  if (smaller[plate] == larger[plate]) return false;
+  std::vector<std::vector<bool>> seen(m.variables.size());
+  const std::vector<std::optional<std::size_t>> at = old_coordinates(m, joint, smaller, larger, seen);
+  const auto n = static_cast<std::size_t>(larger[plate]);
+  for (const NamedArray& a : fit.posterior) {
+    const std::size_t dot = a.name.rfind('.');
+    if (a.name.substr(0, dot) != m[joint].name) continue;
+    const auto& parameters = math::joint_family(m[joint].support).factor->parameters;
+    const auto p = std::ranges::find(parameters, a.name.substr(dot + 1), &math::FactorParameter::name);
+    if (p != parameters.end() && p->event_rank > 0)
+      out.arrays.push_back(joint_laid_out(a, at, stored_shape(m, data, m[joint].axes, {}), n, p->event_rank == 2));
+  }
+  for (std::size_t k = 0; k < seen.size(); ++k)
+    if (!seen[k].empty()) out.in_fit[k] = std::move(seen[k]);
+  return true;
+}
+
+}  // namespace
+
+EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit) {
+  const Model& m = analysed.model;
+  EnlargedFactors out;
+  out.in_fit.resize(m.variables.size());
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
+    if (v.observed || (v.auxiliary && !is_joint(v)) || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
+    if (add_joint(m, VariableId(k), data, fit, out)) continue;
+    const std::vector<std::int64_t> shape = stored_shape(m, data, v.axes, {});
+    const auto is_of_it = [&](const NamedArray& a) { return a.name.substr(0, a.name.rfind('.')) == v.name; };
+    if (v.clamped && !v.joint && !is_joint(v) && std::ranges::none_of(fit.posterior, is_of_it)) {
+      std::ranges::move(at_values(m, data, VariableId(k), *analysed.schedule.conditionals[b].factor),
+                        std::back_inserter(out.arrays));
+      out.in_fit[k] = observed_elements(m, data, VariableId(k));
+    }
+    for (const NamedArray& a : fit.posterior) {
+      if (!is_of_it(a)) continue;
+      const std::vector<std::int64_t> old(a.shape.begin(),
+                                          a.shape.begin() + std::min(std::ssize(shape), std::ssize(a.shape)));
+      if (old == shape || !std::ranges::equal(old, shape, std::less_equal<>()) || a.values.empty()) {
+        out.arrays.push_back(a);
+        continue;
+      }
+      const std::vector<std::optional<std::size_t>> at = old_positions(old, shape);
+      out.arrays.push_back(laid_out(a, at, shape));
+      out.in_fit[k].clear();
+      for (const std::optional<std::size_t>& position : at)
+        out.in_fit[k].push_back(position.has_value());
+    }
+  }
+  return out;
+}
+
+}  // namespace lehr

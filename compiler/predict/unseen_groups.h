@@ -1,0 +1,42 @@
+// Predictions for elements that the fit has not seen: later steps of a chain, new groups, new items of a global plate.
+// The plates of a fit are enlarged; factors of seen elements are copied, those of new elements follow their priors.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// The sizes of plates that a user asks for, by name of the plate.
+struct PlateSizes {
+  /// Total sizes, and numbers of elements to add to those of the fit (or of the data, for plates that the data size).
+  std::map<std::string, std::int64_t> sizes, more;
+};
+
+/// Data and settings for a prediction with enlarged plates.
+struct EnlargedData {
+  Dataset data;                    // the data, with missing observations added where plates became longer
+  Settings settings;               // sizes and labels of the fit, enlarged
+  std::vector<std::string> notes;  // messages: what is new, and what its prediction is based on
+};
+
+/// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the
+/// length of arrays in the data. ExitCode::data if a plate would shrink, or if its elements are values or components of
+/// a latent variable; ExitCode::usage for a plate that the model does not have.
+Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
+                                    const SavedFit& fit);
+
+/// The global factors of a fit, laid out for enlarged plates.
+struct EnlargedFactors {
+  std::vector<NamedArray> arrays;         // parameters; new elements have some proper ones
+  std::vector<std::vector<bool>> in_fit;  // by VariableId and element: true if the fit has it; empty: all
+};
+/// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and has gaps
+/// now gets point factors at its values.
+EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit);
+
+}  // namespace lehr

@@ -1,0 +1,150 @@
+// The held-out log predictive density: how well a fit predicts data that it has not seen, in nats.
+//
+// Continuous global parameters are set to their posterior means. Discrete global ones are summed over by their
+// posterior probabilities, independently for each observation. The local variables decide between two methods:
+//
+// 1. All local variables are discrete, or there are none. The score is the log density of all observations, local
+// variables summed out: log sum_z p(z) p(x | z) in a mixture. Chains are summed over all paths. The weight of a
+// compound distribution (Student's t) is integrated out.
+//
+// 2. Some local variable is continuous, like the topics of a document. The score is that of document completion
+// (Hoffman, Blei, Wang & Paisley 2013, section 4). A fraction of each item's observations is held out. The local
+// variables are inferred from the rest, with fixed global factors. The held-out observations are scored at the means of
+// the item's continuous variables: log sum_z p(z | E theta) p(x | z, E beta).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/evaluate/marginal.h"
+#include "compiler/fit/item_solution.h"
+#include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
+#include "runtime/output/saved_fit.h"
+#include "runtime/inference/sweep.h"
+
+namespace lehr {
+
+/// The options of a score.
+struct HeldOutOptions {
+  /// The fraction of each item's observations to hold out, rounded down. Document completion only; default 0.5.
+  std::optional<double> fraction;
+  std::uint64_t seed = 1;                     // seed of the random choice of held-out observations
+  std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
+  SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
+  MakeInstance instance = compiled_instance;  // makes the instance that infers them
+  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
+  std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
+  /// Called after each start of the inference, to show progress; may be empty.
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
+};
+
+/// A held-out score.
+struct Score {
+  double total = 0;         // the log density in nats
+  double observations = 0;  // how many observations were scored, multiplicities counted
+  double error = 0;         // Monte Carlo standard error of `total`; 0: it is exact
+  ItemSolution items;       // document completion: how the local variables were found
+  /// The contribution of each sequence of a chain, 0 for a sequence without observations. Empty where there is no
+  /// chain, or where sequences share what is summed over.
+  std::vector<double> sequences;
+};
+
+/// Makes the error for a model or a request that has no score.
+Error score_error(std::string text, std::vector<std::string> notes = {});
+/// Returns the model with compound distributions of observations as written in its text: Student's t, and not a Normal
+/// with a random weight.
+model::Model with_whole_compounds(model::Model m);
+/// Returns the model with a multiplicity of 1 on each plate of single observations, and adds it to the data. An
+/// observation that is held out then gets multiplicity 0, which also removes the variables that belong to it alone.
+model::Model with_counted_elements(const model::Model& m, BoundData& data);
+
+/// Returns what a saved fit fixes for new data: constants, words, and sizes and labels of the plates of global
+/// parameters.
+Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
+
+/// Returns the same settings for a model that is about to be fitted to `data`.
+Settings fitted_settings(const Analysed& analysed, const BoundData& data);
+
+/// A model with held-out data, compiled, which scores posteriors. It may score many, during a fit.
+class HeldOut {
+ public:
+  /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
+  /// is the analysis of `resolved`. ExitCode::usage for a model without a score: chains on several plates, potentials,
+  /// or a continuous variable for each observation. The same code is returned for a fraction where nothing is held out.
+  static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
+                                               const Analysed& complete, const Dataset& dataset,
+                                               const Settings& settings, const HeldOutOptions& options);
+
+  /// Scores a posterior, given as arrays named as in posterior.npz; arrays of local variables are ignored. The result
+  /// does not depend on earlier calls.
+  Result<Score> score(const std::vector<NamedArray>& posterior);
+
+  /// Returns true if the score is a document completion.
+  bool is_completion() const { return instance_ != nullptr; }
+  /// Returns true if there is nothing to score: the data have no items.
+  bool is_empty() const { return scored_.empty(); }
+  /// Returns the fraction of observations to hold out.
+  double fraction() const { return fraction_; }
+  /// Returns the multiplicity of each held-out element: one array for each observed variable with some, packed like the
+  /// data.
+  std::vector<NamedArray> split() const;
+
+ private:
+  /// Makes an empty object, which make() fills in.
+  HeldOut() = default;
+  /// Returns the model that is scored.
+  const model::Model& model() const { return model_; }
+  /// Sets the analysed model, and derives the model that is scored from it.
+  void set(Analysed analysed);
+  /// Decides how each variable is summed over or inferred. Returns an error if the model has no score.
+  std::optional<Error> classify();
+  /// Removes the sizes and labels of plates that only chains lie on: new sequences may have other lengths.
+  Settings without_chain(Settings settings) const;
+  /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
+  /// things.
+  std::optional<Error> cannot_hold_out() const;
+  /// Returns an error if data have values of a latent variable that is not a discrete one of the items. Otherwise these
+  /// values are scored as observations.
+  std::optional<Error> cannot_clamp() const;
+  /// Copies the values that the data have of latent variables.
+  void set_clamped_values(ModelEvaluator& forward) const;
+  /// Chooses the held-out observations, and fills in `scored_` and `training_data_`.
+  std::optional<Error> split_items(const HeldOutOptions& options);
+  /// Returns true if the variable is one of the chains that are scored.
+  bool is_chain(model::VariableId v) const;
+  /// Returns true if the variable lies on the ordered plate of the chains.
+  bool lies_along_chain(const model::Variable& v) const;
+  /// Returns the names of the chains for messages: "'z' and 'v'".
+  std::string chain_names() const;
+  /// Adds a chain, or returns an error if it cannot be scored together with the others.
+  std::optional<Error> add_chain(model::VariableId v);
+  /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
+  Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
+  /// Arranges the densities of sequences by the axes of the chains other than the ordered one, row-major.
+  std::vector<double> by_row(const ModelEvaluator& forward, const std::vector<SequenceDensity>& sequences) const;
+  /// Puts the means and probabilities of a posterior in place, and computes the score.
+  Result<Score> sum_up(const std::vector<NamedArray>& posterior);
+  /// Returns true if the variable is inferred item by item.
+  bool is_local(model::VariableId v) const;
+  /// Returns by VariableId whether the density of an observation depends on the variable.
+  std::vector<bool> ancestors_of_data() const;
+
+  Analysed analysed_;   // the model that infers local variables
+  model::Model model_;  // the model that is scored: `analysed_` with whole compounds
+  /// All observations; and those that are not held out.
+  BoundData data_, training_data_;
+  std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
+  std::vector<Observation> scored_;     // the observations that are scored
+  std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
+  ItemInference inference_options_;     // the options of that inference
+  SavedFit fit_;                        // has what the fit stored of its items, and nothing else
+  std::uint64_t seed_ = 1;              // seed of the split
+  double fraction_ = 0;                 // fraction of each item's observations to hold out
+  bool completion_ = false;             // true: document completion
+  /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
+  std::vector<model::VariableId> chains_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,39 @@
+// Step sizes of stochastic variational inference that follow the noise of the natural gradients g. Source: Ranganath,
+// Wang, Blei & Xing, An adaptive learning rate for stochastic variational inference (2013). The step is rho = |E g|^2 /
+// E |g|^2. Both are running means over a window of about tau gradients; tau <- tau (1 - rho) + 1. Every global block
+// has a rate of its own.
+#pragma once
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// The adaptive rates of all global blocks of an engine.
+class AdaptiveSteps {
+ public:
+  /// The number of first steps that only measure gradients and leave the parameters as they are.
+  static constexpr int kWarmUp = 10;
+
+  /// Makes rates for the blocks of an engine, which must have gradient buffers (StepRow::gradient). A block without one
+  /// (a point, a chain) takes the step of the weights instead.
+  explicit AdaptiveSteps(const Engine& engine);
+
+  /// Measures the natural gradient of a block, updates its rate, and updates the block with that step. `weights` are
+  /// those of the engine. Returns 0 or a status of the generated code.
+  std::int32_t update(const StepRow& block, Weights weights);
+  /// Records the rates in the engine's journal. Call it after every step of the method.
+  void follow();
+
+ private:
+  /// The running means of one block.
+  struct Rate {
+    double tau = 0,    // window length, in gradients
+        square = 0;    // running mean of |g|^2
+    int measured = 0;  // gradients measured so far
+  };
+  const Engine& engine_;     // the engine whose blocks are updated
+  std::vector<Rate> rates_;  // by step of the engine's sweep
+};
+
+}  // namespace lehr

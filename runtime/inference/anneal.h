@@ -1,0 +1,56 @@
+// Annealing schedules: the temperature of each sweep of a fit, and which terms it divides. At a high temperature the
+// objective has fewer local optima; the schedule then lowers it to 1, where the objective is the ELBO.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// A schedule of temperatures; the temperature is 1 from sweep `over` on.
+struct Annealing {
+  /// What the temperature T acts on.
+  enum class Kind {
+    data,       // terms of the data and their local variables are multiplied by 1/T (Mandt et al. 2016, section 2.2)
+    entropy,    // all natural parameters are: q is proportional to exp(E[log p] / T) (Katahira et al. 2008)
+    stochastic  // T stays 1; naturals of global blocks are mixed with a fresh random start (Gultekin et al., eq. 12)
+  };
+  /// Whose natural parameters are affected.
+  enum class Scope {
+    local,   // blocks of the items
+    global,  // the other blocks
+    all      // all blocks
+  };
+  /// How the temperature falls.
+  enum class Shape {
+    linear,       // linearly with the number of the sweep
+    exponential,  // by a constant factor from sweep to sweep
+    listed        // one temperature a sweep, from a list
+  };
+  Kind kind = Kind::data;       // what the temperature acts on
+  Scope scope = Scope::all;     // whose natural parameters are affected
+  Shape shape = Shape::linear;  // how the temperature falls
+  double from = 1;              // first temperature; stochastic: first weight rho of the random start, below 1
+  std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
+  double decay = 0;            // stochastic: if above 0, rho_t = decay^(t + 1) instead of from * (1 - t / over)
+  std::int64_t over = 0;       // number of annealed sweeps
+  std::vector<double> listed;  // Shape::listed: one temperature a sweep
+
+  /// Returns true if a sweep (from 0) is annealed.
+  bool active(std::int64_t sweep) const { return sweep < over; }
+  /// Returns the temperature of sweep t = 0, 1, ...: from + (1 - from) t / over, or from^(1 - t / over), or that of the
+  /// list; never below 1.
+  double temperature(std::int64_t sweep) const;
+  /// Returns the weight of the random start at a sweep, in [0, 1); 0 unless stochastic.
+  double noise(std::int64_t sweep) const;
+};
+
+/// Returns the weights of a sweep at temperature `t`.
+Weights weights_at(const Annealing& a, double t);
+
+/// Returns the objective that a sweep at temperature `t` does not lower: the expected log joint and the entropies,
+/// weighted as in the sweep. It is valid for Scope::all only; for stochastic annealing it is the ELBO.
+double annealed_objective(const Annealing& a, double t, const Elbo& e);
+
+}  // namespace lehr

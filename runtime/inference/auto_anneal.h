@@ -1,0 +1,72 @@
+// Annealing that chooses its own temperatures. It converges plainly; heats a copy until the entropy of its discrete
+// local variables has risen most of the way to its maximum (the melting temperature); anneals the converged solution
+// from there; and keeps the best result. It is never worse than plain coordinate ascent from the same start.
+//
+// Such an annealed run is a candidate ("arm" in the names here). The temperature divides the data terms. If items have
+// proportions of their own (topics of a document), it divides all entropies: the priors of the proportions, which
+// annealing the data leaves as they are, would otherwise hold a solution in place.
+#pragma once
+#include <vector>
+
+#include "runtime/inference/anneal.h"
+#include "runtime/inference/cavi.h"
+
+namespace lehr {
+
+/// The options of automatic annealing. Numbers of sweeps count those of all candidates together.
+/// Of the heating, which looks for the melting temperature: the ratio of its temperatures, and where it gives up.
+inline constexpr double kHotter = 1.07, kHottest = 1000;
+/// The temperature that stands for infinity: the entropy is at its maximum.
+inline constexpr double kInfiniteTemperature = 1e9;
+
+struct AutoOptions : CaviOptions {
+  std::int64_t budget = 0;  // sweeps after which no new candidate begins; 0: as many as `cycles` need
+  bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow
+  std::int64_t candidate_sweeps = 40;  // annealed sweeps of a candidate
+  /// True: the hotter candidate comes first, and is the only one if it returns to the solution it began with; a
+  /// candidate is stopped as soon as it cannot become the best.
+  bool stop_early = false;
+  std::int64_t spare = 0;     // sweeps up to which further candidates follow in any case
+  std::int64_t most = 0;      // sweeps up to which further candidates follow while some of them improve
+  std::int64_t failures = 3;  // failures in a row that end the improvement; one more is allowed for every three kept
+  /// Solutions from other starts, from which some of the further candidates begin.
+  std::vector<Snapshot> others = {};
+  /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
+  bool fresh = false;
+};
+
+/// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The
+/// records are for the report.
+struct HeatingPoint {
+  double temperature = 1,  // the temperature of the sweep
+      fraction = 0;        // how far the discrete entropy has risen, from 0 (the solution) to 1 (its maximum)
+};
+
+/// What automatic annealing did, for fit.json and the terminal: the plain run, the heating, and every annealed run
+/// (candidate).
+struct AutoReport {
+  double plain_elbo = 0;                         // ELBO of the plain run, in nats
+  std::int64_t plain_sweeps = 0;                 // sweeps of the plain run
+  double melting = 0;                            // melting temperature; 0: there is no discrete entropy to raise
+  Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides
+  bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
+  std::vector<HeatingPoint> heating;             // the temperatures of the heating
+  /// The record of one annealed run (candidate) of automatic annealing: where it began, what it reached, and whether it
+  /// became the best.
+  struct Candidate {
+    double from = 1;        // first temperature of the candidate
+    double elbo = 0;        // last ELBO of the candidate, in nats; NaN: it failed
+    bool accepted = false;  // true: it became the best
+  };
+  std::vector<Candidate> candidates;  // all candidates, in order
+  bool plateau = false;  // true: the entropy rose in two steps, which suggests more than one phase transition
+};
+
+/// Returns true if items have proportions of their own: a local simplex variable, whose prior annealing of the data
+/// leaves as it is.
+bool has_own_proportions(const Engine& engine);
+
+/// Anneals from the factors in place and leaves the best state, with its ELBO in the outcome.
+Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
+
+}  // namespace lehr

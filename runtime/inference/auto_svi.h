@@ -1,0 +1,22 @@
+// Annealing of stochastic variational inference that chooses its own temperatures. A probe makes some plain steps, then
+// full steps from a sample of items at rising temperatures. The temperature at which the entropy of the discrete local
+// variables rises fastest is the melting temperature. The run then starts again from there and reaches temperature 1
+// after a third of its steps.
+#pragma once
+#include "runtime/inference/auto_anneal.h"
+#include "runtime/inference/svi.h"
+
+namespace lehr {
+
+/// What the probe found.
+struct ProbeReport {
+  double melting = 0;                 // melting temperature; 0: no rise was found, and the run is not annealed
+  std::vector<HeatingPoint> heating;  // temperatures tried, with the entropy as a fraction of its largest value
+  std::int64_t over = 0;              // annealed steps of the run
+  std::int64_t steps = 0;             // cost of the probe in steps; the run is shorter by it, by half of all at most
+};
+
+/// Probes, restores the start, and runs stochastic variational inference with the schedule that was found.
+Outcome run_auto_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step, ProbeReport& report);
+
+}  // namespace lehr

@@ -1,0 +1,116 @@
+// Coordinate ascent variational inference (Bishop, section 10.1): sweeps over the steps of an engine, annealed first if
+// asked for, until the ELBO and the parameters have converged.
+//
+// The stopping rule asks for three things: the ELBO moves little, the global parameters move little, and a geometric
+// series through the last movements says that little is left to move. The third keeps slow runs from stopping early.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/inference/anneal.h"
+#include "runtime/inference/extrapolation.h"
+#include "runtime/inference/sweep.h"
+
+namespace lehr {
+
+/// How a run ended.
+enum class Status {
+  converged,          // it met the stopping rule
+  max_iter,           // it made all sweeps that it was allowed
+  numerical_failure,  // a factor became improper, or the ELBO not finite; Outcome::failure says why
+  interrupted         // the caller's callback stopped it
+};
+/// Returns the name of a status, as in fit.json.
+std::string_view name_of(Status s);
+
+/// Changes that are attributed to rounding.
+struct RoundingSlack {
+  double elbo = 1e-9,    // falls of the ELBO relative to it
+      movement = 1e-14;  // movements of parameters relative to their size
+};
+/// The slack of code that computes items in single precision.
+inline constexpr RoundingSlack kSingleSlack{1e-6, 1e-6};
+
+/// The options of coordinate ascent.
+struct CaviOptions : SweepOptions {
+  std::int64_t max_iterations = 1000;  // sweeps at most
+  /// The run has converged when two things hold. The ELBO moves by at most tolerance * (1 + |ELBO|). Every global
+  /// parameter array moves, and according to the last sweeps still has to move, by at most sqrt(tolerance) of its mean
+  /// size.
+  double tolerance = 1e-8;
+  RoundingSlack slack;     // changes that are attributed to rounding
+  Annealing annealing;     // temperatures of the first sweeps, which count; plain sweeps follow
+  std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
+  std::int64_t leap_after =
+      20;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: never
+  std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
+};
+
+/// The result of a run.
+struct Outcome {
+  Status status = Status::max_iter;    // how it ended
+  std::int64_t iterations = 0;         // sweeps made
+  double elbo = 0;                     // the last ELBO, at temperature 1, in nats
+  std::string failure;                 // numerical_failure: the message for the user
+  std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
+  ExtrapolationCounts extrapolations;  // extrapolations tried
+};
+
+/// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.
+struct SweepReport {
+  std::int64_t iteration = 0;  // number of the sweep, from 1
+  double elbo = 0,             // the ELBO at temperature 1
+      temperature = 1,         // the temperature of the sweep
+      objective = 0;           // the objective that sweeps at this temperature increase
+};
+
+/// A callback after each sweep; it returns false to stop the run, which is then interrupted.
+using OnSweep = std::function<bool(const SweepReport&)>;
+
+/// The stopping rule: decides after each sweep whether a run has converged.
+class StoppingRule {
+ public:
+  /// Begins with a snapshot of the present global parameters.
+  StoppingRule(const Engine& e, const CaviOptions& options);
+  /// Returns true if the run has converged. Call it once after each sweep, with its ELBO.
+  bool converged(double elbo);
+  /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
+  void forget();
+
+ private:
+  /// Returns the largest relative movement of a parameter array since the last call.
+  double movement();
+  /// Returns how far the parameters still have to move, extrapolated from the movements of the last sweeps.
+  double remaining_movement(double moved);
+
+  const Engine& engine_;            // the engine whose run it judges
+  double tolerance_;                // relative tolerance, see CaviOptions::tolerance
+  RoundingSlack slack_;             // changes that count as rounding, see CaviOptions::slack
+  double previous_ = 0;             // ELBO of the sweep before
+  bool first_ = true;               // true: no sweep to compare with
+  std::shared_ptr<Arrays> before_;  // global parameters after the sweep before
+  Arrays spare_;                    // discarded arrays, whose memory the next snapshot reuses
+  std::vector<double> recent_;      // movements of the last sweeps
+};
+
+/// A guard that sets the weights of the engine back to 1 when a run ends, even by an exception.
+struct WeightsGuard {
+  const Engine& engine;  // the engine of the run
+  ~WeightsGuard() { engine.set({}); }
+};
+
+/// Returns `so_far` as the outcome of a run that ended with this status of the generated code.
+Outcome failure(const Engine& e, std::int32_t status, Outcome so_far);
+
+/// Returns true if the ELBO is finite and belongs to data that the model can produce. Otherwise it makes `out` a
+/// numerical failure with a message.
+bool check_elbo(double elbo, Outcome& out);
+
+/// Runs coordinate ascent from the factors in place, until it converges or has made all sweeps.
+Outcome run_cavi(const Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
+
+}  // namespace lehr

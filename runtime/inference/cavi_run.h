@@ -1,0 +1,46 @@
+// A run of coordinate ascent that can be suspended and resumed, which successive halving (race.h) needs: candidates
+// make a few sweeps each, and the better ones go on. Resuming requires that the caller first loads the state at which
+// the run was suspended; its sweeps are then those of a run without suspension, bit for bit.
+#pragma once
+#include "runtime/inference/cavi.h"
+
+namespace lehr {
+
+/// One run of coordinate ascent, in pieces.
+class CaviRun {
+ public:
+  /// Begins a run at the factors in place; makes no sweep.
+  CaviRun(const Engine& engine, const CaviOptions& options);
+
+  /// Sweeps until `until` sweeps were made in all pieces together, or the run has ended. Returns the outcome of all
+  /// pieces, with the ELBO of the last sweep.
+  const Outcome& go_on(std::int64_t until, const OnSweep& on_sweep);
+  /// Returns the outcome of the pieces so far.
+  const Outcome& outcome() const { return out_; }
+  /// Returns true if the run has ended by converging.
+  bool converged() const { return ended_ && out_.status == Status::converged; }
+
+ private:
+  /// Makes one sweep; `last` if it is the last one of a piece, which then has an ELBO.
+  void advance(bool last, const OnSweep& on_sweep);
+  /// Counts falls of the objective and returns true if the run has converged. `extrapolating` says that the sweep
+  /// followed an extrapolation.
+  bool judge(double temperature, double noise, double objective, bool extrapolating);
+  /// Ends the run.
+  void end(Status status);
+
+  const Engine& e_;                             // the engine that sweeps
+  const CaviOptions o_;                         // the options of the run
+  Outcome out_;                                 // of all pieces
+  StoppingRule stopping_rule_;                  // the stopping rule
+  Extrapolation extrapolation_;                 // extrapolation
+  Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
+  bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
+  std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable
+  double previous_ = 0;                         // objective of the last sweep with an ELBO
+  bool prepared_ = false,                       // true: the statistics of the start were computed
+      stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows
+      ended_ = false;                           // true: the run has ended
+};
+
+}  // namespace lehr

@@ -1,0 +1,192 @@
+// An engine: a compiled model with memory, data and threads of its own, on which all methods of this folder work. The
+// origin of its code (JIT, interpreter, object file) does not matter here. The engine adds to machine::Machine: memory,
+// copies of q, incremental sweeps, and a journal through which a resumed run repeats its decisions.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/machine/start.h"
+#include "runtime/inference/incremental.h"
+#include "runtime/parallel/item_window.h"
+#include "runtime/parallel/journal.h"
+#include "runtime/parallel/memory.h"
+#include "runtime/parallel/workers.h"
+
+namespace lehr {
+
+using machine::Elbo;
+using machine::ItemRange;
+using machine::StepRow;
+using machine::Weights;
+
+/// The values of the global parameters: one array for each buffer of Engine::global_buffers, in that order.
+using Parameters = Arrays;
+
+/// A source of out-of-core items, as functions of the caller.
+struct LoaderFunctions {
+  std::int64_t items = 0;  // how many items a visit of all items loads at a time
+  /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
+  /// data are in memory.
+  std::function<void(std::span<const ItemRange> runs)> load_items = {};
+  /// Returns the first nested element of an item; see machine::ItemLoader::row.
+  std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
+};
+
+/// A shared snapshot of q or of other arrays that a run keeps; null if there is none.
+using Snapshot = std::shared_ptr<const Arrays>;
+
+/// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
+class Engine {
+ public:
+  /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
+  /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0 and the model takes
+  /// minibatches, factors are stored for at least so many items at a time; otherwise for all items. Pick buffers have
+  /// no memory until a start needs them (see Picks in random_start.cpp). With a `source`, no items are in memory until
+  /// the first are loaded. Throws OutOfMemory if the host's memory does not suffice.
+  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
+         LoaderFunctions source = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Sets the sizes of the out-of-core items that are about to be loaded, by slot, and enlarges their buffers if
+  /// necessary. Only LoaderFunctions::load_items calls it.
+  void resize_items(const std::vector<std::int64_t>& sizes);
+
+  /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
+  /// which must outlive the engine. `least` says what is worth a chunk. Results depend on neither number. A group
+  /// requires can_distribute().
+  void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
+  /// Returns true if the items can be distributed over processes: the rest of the model reads only sums over them.
+  bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
+  /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
+  void gather() const { workers_->gather(machine_); }
+
+  /// Sets into how many parts an incremental sweep divides the items, with updates outside the items after each part. 0
+  /// chooses the number that is expected to pay; models that cannot be divided get 1.
+  void divide(std::int64_t parts);
+  /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
+  void invalidate_sums() const { machine::invalidate_sums(machine_); }
+  /// Returns the threads that work on items.
+  Workers& workers() const { return *workers_; }
+  /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
+  /// load().
+  void invalidate_parts() const { parts_->invalidate(); }
+  /// Returns the state of incremental sweeps.
+  IncrementalBatches& parts() const { return *parts_; }
+
+  /// Returns the tables of the compiled model.
+  const machine::Model& model() const { return *machine_.model; }
+  /// Returns the machine: the model with this engine's memory.
+  const machine::Machine& machine() const { return machine_; }
+  /// Returns the steps of a sweep, in order.
+  std::span<const StepRow> steps() const { return machine::steps_of(model()); }
+  /// Returns the elements of a buffer of doubles.
+  std::span<double> reals(std::int64_t buffer) const { return memory_.reals(static_cast<std::size_t>(buffer)); }
+  /// Returns the elements of a buffer of int64.
+  std::span<std::int64_t> integers(std::int64_t buffer) const {
+    return memory_.integers(static_cast<std::size_t>(buffer));
+  }
+  /// Returns the length of an axis.
+  std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
+  /// Reallocates a buffer with `length` zeros; its contents are lost.
+  void resize(std::int64_t buffer, std::size_t length);
+  /// Stores the factors of out-of-core items in the files of `spill` between visits, so that they persist as if in
+  /// memory. Call it before work_with().
+  void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
+  /// Returns true if factors of out-of-core items are stored in files.
+  bool spills() const { return spill_ != nullptr; }
+  /// Returns true if a buffer has rows of items and is not in memory as a whole.
+  bool is_partial(std::int64_t buffer) const;
+  /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
+  bool minibatches() const { return model().batch_slot >= 0; }
+  /// Returns the number of items from which minibatches are drawn; 1 if the model has no item stage.
+  std::int64_t items() const;
+
+  /// Records the results of the engine in a journal from now on; null ends it. While the journal replays, the engine
+  /// does no work and returns the recorded results; at the end of the replay it restores the recorded memory.
+  void follow(Journal* journal);
+  /// Returns the buffers on which later sweeps depend, besides the data, as bytes. follow() restores them.
+  std::string memory() const;
+  /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
+  template <class F>
+  auto recorded(const F& f) const {
+    return journal_ ? journal_->recorded(f) : f();
+  }
+  /// Returns a snapshot made by f() and registers it, or during a replay the snapshot that was saved; see Journal.
+  template <class F>
+  std::shared_ptr<Arrays> snapshot(const F& f) const {
+    return journal_ ? journal_->snapshot(f) : std::make_shared<Arrays>(f());
+  }
+
+  /// Calls a generated function without arguments; returns its status.
+  std::int32_t call(std::int64_t function) const {
+    return recorded([&] { return machine::call(machine_, function); });
+  }
+  /// Computes sums and inverses of the data alone; returns a status of the generated code.
+  std::int32_t prepare() const {
+    return recorded([&] { return machine::prepare(machine_); });
+  }
+  /// Sets the weights (temperatures, step sizes) of the following updates.
+  void set(const Weights& w) const { machine::set(machine_, w); }
+  /// Computes the ELBO and its parts; returns a status of the generated code.
+  std::int32_t elbo(Elbo& out) const;
+
+  /// Returns the buffers that make up q in memory: factors and statistics.
+  std::vector<std::int64_t> state_buffers() const;
+  /// Returns a copy of these buffers. With a window they are the global factors and the statistics.
+  Arrays save() const;
+  /// Copies save()d buffers back. Throws ReplayMismatch if the lengths differ, as those of a damaged checkpoint may.
+  void load(const Arrays& saved) const;
+  /// Returns a snapshot of q that a replayed run can also obtain.
+  Snapshot snapshot_state() const {
+    return snapshot([&] { return save(); });
+  }
+  /// Returns a snapshot of the global parameters. `spare` may be discarded arrays, whose memory is then reused.
+  std::shared_ptr<Arrays> snapshot_parameters(Arrays spare = {}) const {
+    return snapshot([&] { return global_parameters(std::move(spare)); });
+  }
+  /// Copies a snapshot of q back; does nothing during a replay.
+  void load(const Snapshot& saved) const;
+  /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
+  std::vector<std::int64_t> global_buffers() const;
+  /// Returns a copy of these parameters; `spare` as in snapshot_parameters().
+  Parameters global_parameters(Arrays spare = {}) const;
+  /// Computes the global parameters of another random start, and leaves the present q unchanged. Without a kind it is
+  /// that of the run. Returns 0 or a status of the generated code.
+  std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
+
+  /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
+  std::function<std::string(std::int32_t status)> describe;
+  /// Replaces q by a random start with this seed, of the run's kind unless another is named. Returns 0 or a status of
+  /// the generated code. Set by set_restart().
+  std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
+
+ private:
+  /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
+  void restore(const std::string& memory);
+  /// Loads the data of these runs of items; returns their new index ranges.
+  const ItemRange* load_items(std::span<const ItemRange> runs);
+
+  std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
+      all_,                                    // run-time sizes of all items
+      stored_sizes_,                           // run-time sizes of the items whose factors are in the table
+      run_sizes_;                              // scratch sizes, see Machine::run_sizes
+  std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
+  Memory memory_;                              // all buffers
+  machine::Machine machine_;                   // refers to the members above
+  std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
+  LoaderFunctions source_;                     // source of out-of-core items
+  std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
+  std::vector<ItemRange> loaded_;              // index ranges of the runs that were loaded last
+  std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
+  std::unique_ptr<Workers> workers_;           // threads
+  std::unique_ptr<IncrementalBatches> parts_;  // incremental sweeps
+  Journal* journal_ = nullptr;                 // of the caller; null: results are not recorded
+};
+
+}  // namespace lehr

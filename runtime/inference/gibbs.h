@@ -1,0 +1,24 @@
+// Gibbs sampling: in each sweep, every block is drawn from its complete conditional, in the order of coordinate ascent.
+// Sources: Geman & Geman (1984); MacKay (2003), section 29.5. The engine's code must be compiled for sampling
+// (Model::random_key).
+#pragma once
+#include "runtime/inference/cavi.h"
+
+namespace lehr {
+
+/// The options of a Gibbs sampler.
+struct GibbsOptions : SweepOptions {
+  std::int64_t warmup = 1000,  // first sweeps, which are discarded
+      draws = 1000;            // states to keep
+  std::int64_t thin = 1;       // sweeps from one kept state to the next
+  std::uint64_t seed = 1,      // seed of the random numbers
+      chain = 0;               // number of the chain, which has random numbers of its own
+  Annealing annealing = {};    // temperatures of the first sweeps: simulated annealing
+};
+
+/// Runs one chain from the state in place. `on_sweep` gets the log joint density of the state as ELBO; `on_draw` is
+/// called while each kept state is in place.
+Outcome run_gibbs(const Engine& engine, const GibbsOptions& options, const OnSweep& on_sweep,
+                  const std::function<void(double log_joint)>& on_draw);
+
+}  // namespace lehr

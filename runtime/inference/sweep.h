@@ -1,0 +1,55 @@
+// Sweeps over the items of an engine, or over a minibatch of them, for all methods of this folder. Each function here
+// is recorded in the engine's journal (journal.h), so that a resumed run can replay it. Functions that return
+// std::int32_t give 0 or a failure status of the generated code.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// How a method infers the items, the same in all of its sweeps.
+struct SweepOptions {
+  std::int64_t local_iterations = 100;  // most iterations over the local blocks of an item, see machine::Accuracy
+  double local_tolerance = 1e-4;        // relative change of an item's parameters at which they stop
+  bool item_parameters = true;          // true: per-item parameters that no sweep reads are written, too
+  bool fresh = false;                   // true: items begin at their priors instead of their last factors, if one
+                                        // stage has all local blocks
+};
+
+/// What one sweep does differently from updating every step in order.
+struct SweepPlan {
+  bool items_only = false;  // true: only item stages run; blocks outside the items stay
+  std::optional<std::span<const std::int64_t>> batch =
+      {};  // a minibatch: ascending items; their sums are scaled up to all items. None: all items
+  std::function<std::int32_t(const StepRow&)> update =
+      {};              // updates the blocks outside the items; empty: their generated functions do
+  bool again = false;  // true: items begin at the factors of the sweep before, even if `fresh`
+  bool bound = true;   // false: sums for the ELBO alone are left out, so that it is not valid afterwards
+  bool parts = false;  // true: an incremental sweep if there are several parts, see IncrementalBatches; it ignores the
+                       // other members
+};
+
+/// Makes one sweep with the weights of the engine.
+std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan = {});
+
+/// Replaces the sums of the data alone by those of a minibatch, scaled up to all items. Engine::prepare restores the
+/// sums of all items.
+std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
+
+/// Updates all items with the global factors as they are, and computes the ELBO of the result.
+std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
+
+/// Returns true if sweeps need not write per-item parameters: they are not asked for (`rows`), and no block that comes
+/// before the items needs their statistics recomputed from them.
+bool omits_item_parameters(const Engine& e, const SweepOptions& options);
+
+/// Computes the statistics of the present factors, if the first sweep reads them before it computes them. Every method
+/// calls it before its first sweep.
+std::int32_t prepare_statistics(const Engine& e);
+
+}  // namespace lehr

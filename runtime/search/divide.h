@@ -1,0 +1,45 @@
+// Splits a component in two: some of its items, or of the elements of a stored category, are moved to another
+// component. split.h chooses which. The statistics of the moved items are subtracted from the first component and added
+// to the second. So only these items are visited.
+#pragma once
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/search/components.h"
+#include "runtime/inference/sweep.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+
+/// The memberships of single elements in the components: one array an element, its number first, then its fraction in
+/// each component.
+using Memberships = Arrays;
+
+/// Returns the memberships of the elements that an allocation assigns. If the category is not stored, they are those of
+/// a random sample of the items, computed from the statistics of each item alone; this changes the state. If it is
+/// stored, they are those of all elements.
+Memberships memberships_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
+
+/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws
+/// ReplayMismatch if the memberships do not fit the components or the number of elements, as those of a damaged
+/// checkpoint may.
+std::vector<std::int64_t> members_of(const Memberships& memberships, std::size_t k, const Components& c,
+                                     std::size_t elements);
+/// Returns the number of items or elements that an allocation assigns.
+std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
+
+/// A component that a split can fill: one without elements, or one that a merge empties first.
+struct SplitTarget {
+  std::size_t at = 0;                                              // the component
+  std::optional<std::pair<std::size_t, std::size_t>> merged = {};  // the merge (from, to); none: it is empty already
+};
+
+/// Moves the elements `part` of component k to the component `target.at`, after the merge of `target` if there is one.
+/// `state` must be the state in place. The edit is incomplete until update_from_sums(). Returns 0 or a status of the
+/// generated code.
+std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
+                    const Arrays& state, std::size_t k, const SplitTarget& target,
+                    const std::vector<std::int64_t>& part);
+
+}  // namespace lehr

@@ -1,0 +1,169 @@
+// Feature columns from observations. Numbers become one column each; categories, and too many numbers, are hashed to
+// 256 columns with random signs (Weinberger et al. 2009), so that inner products are preserved on average. The parts
+// from several arrays are put side by side and standardised.
+#include "runtime/search/features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace lehr {
+namespace {
+
+using machine::FeatureArrayRow;
+using machine::FeatureLayout;
+
+/// The largest number of columns of one array.
+constexpr Eigen::Index kColumns = 256;
+
+/// Returns the column of a feature and the sign of its entries; with `hashed`, both are pseudo-random.
+std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
+  if (!hashed) return {static_cast<Eigen::Index>(feature), 1.0};
+  std::uint64_t h = (feature + 1) * 0x9E3779B97F4A7C15ULL;
+  h ^= h >> 29;
+  h *= 0xBF58476D1CE4E5B9ULL;
+  h ^= h >> 32;
+  return {static_cast<Eigen::Index>(h % static_cast<std::uint64_t>(kColumns)), (h >> 40 & 1) != 0 ? 1.0 : -1.0};
+}
+
+/// Features of elements with equally many values each. Missing values add nothing.
+template <class Value>
+Columns rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
+  const bool hashed = category || static_cast<Eigen::Index>(width) > kColumns;
+  Columns out =
+      Columns::Zero(static_cast<Eigen::Index>(elements), hashed ? kColumns : static_cast<Eigen::Index>(width));
+  for (std::size_t e = 0; e < elements; ++e) {
+    for (std::size_t i = 0; i < width; ++i) {
+      const double x = value(e * width + i);
+      if (std::isnan(x)) continue;
+      const auto feature = static_cast<std::uint64_t>(category ? i * 1000003 + static_cast<std::size_t>(x + 1) : i);
+      const auto [c, sign] = column(feature, hashed);
+      out(static_cast<Eigen::Index>(e), c) += sign * (category ? 1.0 : x);
+    }
+  }
+  return out;
+}
+
+/// Features of rows of different lengths: relative frequencies of categories, or means of numbers. `first` has the
+/// position of the first value of each element, and the end; `inner` is the number of values of one entry of a row.
+template <class Value>
+Columns ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category, const Value& value) {
+  const bool hashed = category || static_cast<Eigen::Index>(inner) > kColumns;
+  const std::size_t rows = first.size() - 1;
+  Columns out = Columns::Zero(static_cast<Eigen::Index>(rows), hashed ? kColumns : static_cast<Eigen::Index>(inner));
+  for (std::size_t e = 0; e < rows; ++e) {
+    const double weight =
+        static_cast<double>(inner) / std::max<double>(1, static_cast<double>(first[e + 1] - first[e]));
+    for (std::size_t i = first[e]; i < first[e + 1]; ++i) {
+      const double x = value(i);
+      if (std::isnan(x)) continue;
+      const auto [c, sign] = column(category ? static_cast<std::uint64_t>(x + 1) : i % inner, hashed);
+      out(static_cast<Eigen::Index>(e), c) += weight * sign * (category ? 1.0 : x);
+    }
+  }
+  return out;
+}
+
+/// The observations of the elements of one subject.
+class Observations {
+ public:
+  Observations(const Engine& e, const machine::ElementSetRow& subject)
+      : e_(e), elements_(product(subject.first_axis, subject.axes)) {}
+
+  /// Adds the features of one array of data; ignores one that does not fit the others.
+  void add(const FeatureArrayRow& row) {
+    if (row.form == FeatureLayout::named) {
+      add_named(row);
+      return;
+    }
+    std::optional<Columns> part = of(row);
+    if (part && (parts_.empty() || parts_.front().rows() == part->rows())) parts_.push_back(std::move(*part));
+  }
+
+  /// Returns all columns, each with mean 0 and variance 1 (or 0, if it is constant).
+  Columns standardised() const {
+    Eigen::Index columns = 0;
+    for (const Columns& p : parts_)
+      columns += p.cols();
+    Columns out(parts_.empty() ? 0 : parts_.front().rows(), columns);
+    Eigen::Index at = 0;
+    for (const Columns& p : parts_) {
+      out.middleCols(at, p.cols()) = p;
+      at += p.cols();
+    }
+    for (Eigen::Index c = 0; c < out.cols(); ++c) {
+      out.col(c).array() -= out.col(c).mean();
+      const double sd =
+          std::sqrt(out.col(c).squaredNorm() / static_cast<double>(std::max<Eigen::Index>(1, out.rows())));
+      if (sd > 0) out.col(c) /= sd;
+    }
+    return out;
+  }
+
+ private:
+  /// Returns the product of some extents of Model::axes.
+  std::size_t product(std::int64_t first, std::int64_t count) const {
+    std::size_t n = 1;
+    for (std::int64_t k = 0; k < count; ++k)
+      n *= static_cast<std::size_t>(e_.extent(e_.model().axes[first + k]));
+    return n;
+  }
+
+  /// Returns the features of an array over the elements; none if its length does not fit.
+  std::optional<Columns> of(const FeatureArrayRow& row) const {
+    const bool category = e_.model().buffers[row.buffer].integers != 0;
+    const std::size_t length = category ? e_.integers(row.buffer).size() : e_.reals(row.buffer).size();
+    const auto value = [&](std::size_t i) {
+      return category ? static_cast<double>(e_.integers(row.buffer)[i]) : e_.reals(row.buffer)[i];
+    };
+    if (row.form == FeatureLayout::ragged) {
+      const std::size_t inner = product(row.first_inner, row.inners);
+      std::vector<std::size_t> first;  // position of the first value of each element, and the end
+      for (std::int64_t o : e_.integers(row.by))
+        first.push_back(static_cast<std::size_t>(o) * inner);
+      return ragged(first, inner, category, value);
+    }
+    if (elements_ == 0 || length % elements_ != 0) return std::nullopt;
+    return rectangular(elements_, length / elements_, category, value);
+  }
+
+  /// Adds values whose data name two elements (the ties of a node): the other element is the feature. Successive rows
+  /// of the table that differ in that other element only add to the same columns.
+  void add_named(const FeatureArrayRow& row) {
+    const bool again = last_named_ && last_named_->by == row.by && last_named_->buffer == row.buffer;
+    if (!again) {
+      last_named_ = nullptr;
+      const auto elements = static_cast<Eigen::Index>(elements_);
+      if (!parts_.empty() && parts_.front().rows() != elements) return;
+      parts_.push_back(Columns::Zero(elements, kColumns));
+      last_named_ = &row;
+    }
+    if (row.other < 0) return;
+    const bool hashed = e_.extent(row.feature_count) > kColumns;
+    const std::span<const std::int64_t> elements = e_.integers(row.by), features = e_.integers(row.other);
+    const std::span<const double> x = e_.reals(row.buffer);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(x[i]) || elements[i] < 0 || features[i] < 0) continue;
+      const auto [c, sign] = column(static_cast<std::uint64_t>(features[i]), hashed);
+      parts_.back()(static_cast<Eigen::Index>(elements[i]), c) += sign * x[i];
+    }
+  }
+
+  const Engine& e_;
+  std::size_t elements_;
+  std::vector<Columns> parts_;
+  const FeatureArrayRow* last_named_ = nullptr;
+};
+
+}  // namespace
+
+Columns features_of(const Engine& e, std::int64_t subject, bool covariates) {
+  const machine::ElementSetRow& row = e.model().subjects[subject];
+  Observations observations(e, row);
+  for (std::int64_t k = row.first_columns; k < row.first_columns + row.columns; ++k) {
+    if (covariates || !e.model().columns[k].covariate) observations.add(e.model().columns[k]);
+  }
+  return observations.standardised();
+}
+
+}  // namespace lehr

@@ -1,0 +1,22 @@
+// Computes feature columns of elements from what was observed of them, and clusters elements by these columns. Starts
+// use the clusters, and moves of components use the features.
+#pragma once
+#include <Eigen/Dense>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// A matrix of features in row-major order: one row an element, one column a feature.
+using Columns = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Returns the features of the elements of a subject (an index of Model::subjects), each column standardised to mean 0
+/// and variance 1. More than 256 features of one array are hashed to 256 (Weinberger et al. 2009). With `covariates`,
+/// givens of the elements are included. The result has no columns if nothing was observed.
+Columns features_of(const Engine& engine, std::int64_t subject, bool covariates);
+
+/// Returns a cluster number 0 .. k - 1 for each row: Lloyd's algorithm from k-means++ seeds (Arthur & Vassilvitskii
+/// 2007). The result is empty if there are no rows or columns.
+std::vector<std::int64_t> cluster(const Columns& x, std::int64_t k, Rng& rng);
+
+}  // namespace lehr

@@ -1,0 +1,47 @@
+// Infers the items of a model with fixed global factors from several starts each. Coordinate ascent over an item with
+// several local variables may have more than one solution. Which one it reaches depends on the start. If one stage has
+// all local blocks, each item takes the solution with the highest local ELBO of its own. Otherwise the items cannot be
+// judged one by one, and all take the start with the highest ELBO together.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// The options of the inference of items.
+struct ItemStarts {
+  std::int64_t starts = 1;  // starts of an item: the factors in place, then each value of its categories, then random
+  std::uint64_t seed = 1;   // of the random starts
+  std::int64_t first = 0;   // number of the first item; the random starts of an item depend on its number alone
+  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
+  bool unique = false;                 // true: an item has one solution only, so that further starts are useless
+  machine::Accuracy accuracy = {};     // when a visit of an item stops
+  machine::SweepScope scope = machine::SweepScope::stages;  // which local blocks are updated
+  std::vector<bool> given = {};  // by item: true if it keeps the solution of its present factors; empty: none does
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
+};
+
+/// What the starts of the items led to.
+struct ItemSearch {
+  std::int64_t items = 0,      // number of items
+      given = 0;               // items that kept the solution of their present factors
+  std::int64_t starts = 1;     // most starts that an item had
+  std::int64_t differing = 0;  // items whose solutions differ by more than kDifferentSolution in their local ELBO
+  double largest = 0;          // largest difference of the local ELBOs of an item's solutions, in nats
+  bool together = false;       // true: all items had to take the same start
+  /// Returns true if any item had more than one start.
+  bool searched() const { return starts > 1 && given < items; }
+};
+
+/// The difference of local ELBOs, in nats, from which two solutions of an item count as different.
+inline constexpr double kDifferentSolution = 0.01;
+
+/// Infers all items. The factors in place are the first start; an item has no further ones after three random starts
+/// without an improvement. The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or
+/// a status of the generated code.
+std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& result);
+
+}  // namespace lehr

@@ -1,0 +1,29 @@
+// Random starts of an engine: sets all factors before the first sweep, by machine::start with the memory and the
+// clustering that it needs.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// Returns the kind of start with this name (of the option --start); none if there is no such kind.
+std::optional<StartKind> start_kind(std::string_view name);
+/// Returns the name of a kind of start.
+std::string_view name_of(StartKind kind);
+
+/// Replaces q by a random start. Call it after Engine::prepare. Returns 0 or a status of the generated code.
+std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
+/// The result of start_with_fallback().
+struct StartResult {
+  std::optional<StartKind> kind;  // kind of the start in place; none: starts of all kinds failed
+  std::int32_t failed = 0;        // status of the start of the wanted kind
+};
+/// Replaces q by a start of the wanted kind. If that fails, it tries the other kinds with the same random numbers and
+/// stops at the first that succeeds.
+StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng);
+/// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
+void set_restart(Engine& engine, StartKind kind);
+
+}  // namespace lehr

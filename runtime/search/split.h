@@ -1,0 +1,26 @@
+// Proposes how to divide the elements of a component in two, for the split moves of moves.h.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/search/components.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+
+/// How the elements of a component are divided.
+enum class SplitRule {
+  two_means,  // by k-means with two centres
+  ball,       // an element far from the mean, with its nearest quarter of the elements
+  few,        // up to three random elements
+  half,       // a random half
+  early       // the first half of every run of consecutive elements, for chains
+};
+
+/// Returns the smaller part of a division of `members`, ascending; empty if the rule finds no part, as for less than
+/// two. `members` are element numbers, ascending, and rows of the features. Without features, two_means divides like
+/// `half` and ball like `few`.
+std::vector<std::int64_t> smaller_part(const std::vector<std::int64_t>& members, const Features& features,
+                                       SplitRule division, Rng& rng);
+
+}  // namespace lehr
