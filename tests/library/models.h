@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/library/lehr.h"
+#include "tests/results.h"
 
 namespace lehr::test {
 
@@ -47,14 +48,6 @@ inline Program require_ok(const char* text, CompileOptions options = {}) {
   INFO(c.text);
   REQUIRE(c);
   return *c.program;
-}
-
-/// Returns the value of a result. The test fails with the error's text if there is none.
-template <class T>
-T require_ok(Result<T> result) {
-  INFO((result ? "" : render(result.error())));
-  REQUIRE(result);
-  return std::move(*result);
 }
 
 /// Returns all numbers of a posterior in the order of its arrays.

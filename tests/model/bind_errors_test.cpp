@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/model/text.h"
+#include "tests/results.h"
 
 using namespace lehr;
 using Catch::Contains;
@@ -15,10 +16,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 std::string error_of(const std::string& body, const std::vector<DataArray>& arrays, ExitCode code = ExitCode::data,
                      const Settings& settings = {}) {
   const auto m = model_of(body);
-  const auto b = lehr::bind(m, dataset_of(arrays), settings);
-  REQUIRE_FALSE(b);
-  CHECK(b.error().code == code);
-  return render(b.error(), "--");
+  return test::complaint(lehr::bind(m, dataset_of(arrays), settings), code, "--");
 }
 
 const std::string kScalar = "plate n; observe x[n] ~ Normal(mean = 0, sd = 1);";

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/model/text.h"
+#include "tests/results.h"
 
 using namespace lehr;
 
@@ -12,9 +13,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 BoundData bound(const model::Model& m, const std::vector<DataArray>& arrays, const Settings& settings = {}) {
-  auto b = lehr::bind(m, dataset_of(arrays), settings);
-  if (!b) FAIL(render(b.error()));
-  return *b;
+  return test::require_ok(lehr::bind(m, dataset_of(arrays), settings));
 }
 
 std::int64_t size(const model::Model& m, const BoundData& b, const std::string& plate) {
@@ -227,9 +226,8 @@ TEST_CASE("bind_givens needs no observations") {
   const auto m = model_of(kCorpus);
   Settings settings;
   settings.sizes = {{"doc", 2}, {"token", 5}, {"term", 4}};
-  const auto b = bind_givens(m, {}, settings);
-  if (!b) FAIL(render(b.error()));
-  CHECK(b->sizes == std::vector<std::int64_t>{2, 10, 3, 4});
-  CHECK(b->givens[0].values == std::vector<double>(10, 1.0));
-  CHECK(b->observed[3].values.empty());
+  const BoundData b = test::require_ok(bind_givens(m, {}, settings));
+  CHECK(b.sizes == std::vector<std::int64_t>{2, 10, 3, 4});
+  CHECK(b.givens[0].values == std::vector<double>(10, 1.0));
+  CHECK(b.observed[3].values.empty());
 }

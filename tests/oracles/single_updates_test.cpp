@@ -9,6 +9,7 @@
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
 #include "runtime/inference/sweep.h"
+#include "tests/results.h"
 
 namespace {
 
@@ -55,9 +56,7 @@ class Fitted {
     Dataset dataset;
     for (const DataArray& a : arrays)
       dataset[a.name] = a;
-    Result<BoundData> data = lehr::bind(front_.model, dataset, {});
-    if (!data) FAIL(render(data.error()));
-    data_ = std::move(*data);
+    data_ = test::require_ok(lehr::bind(front_.model, dataset, {}));
     instance_ = std::make_unique<Instance>(front_, data_, loops::LowerOptions{}, Backend::native);
     REQUIRE(instance_->start(1, 0));
   }

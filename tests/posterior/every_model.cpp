@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <sstream>
+
+#include "tests/files.h"
+#include "tests/results.h"
 
 namespace lehr::test {
 namespace {
@@ -56,34 +58,25 @@ void shorten(Dataset& data, std::size_t rows) {
 }  // namespace
 
 std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  const Source source{path.string(), text.str()};
+  const Source source{path.string(), contents(path)};
   Diagnostics diagnostics;
   std::optional<Analysed> front = analyse(source, {}, diagnostics);
   INFO(render(diagnostics, source));
   REQUIRE(front);
   const Command command = documented_command(source.text);
-  Result<Dataset> dataset = read_bindings(command.data);
-  REQUIRE(dataset);
-  shorten(*dataset, 25);
-  Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
-  if (!data) FAIL(render(data.error()));
-  front = analyse(source, expand_options(*data), diagnostics);
+  Dataset dataset = require_ok(read_bindings(command.data));
+  shorten(dataset, 25);
+  BoundData data = require_ok(lehr::bind(front->model, dataset, command.settings));
+  front = analyse(source, expand_options(data), diagnostics);
   REQUIRE(front);
-  data->observed.resize(front->model.variables.size());
-  return std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data)});
+  data.observed.resize(front->model.variables.size());
+  return std::make_unique<Prepared>(Prepared{std::move(*front), std::move(data)});
 }
 
 std::vector<std::filesystem::path> models() {
-  std::vector<std::filesystem::path> out;
-  for (const char* directory : {"models", "tests/posterior/models"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-      if (entry.path().extension() == ".lehr") out.push_back(entry.path());
-    }
-  }
-  std::sort(out.begin(), out.end());
+  std::vector<std::filesystem::path> out = files_in("models");
+  for (std::filesystem::path& path : files_in("tests/posterior/models"))
+    out.push_back(std::move(path));
   return out;
 }
 

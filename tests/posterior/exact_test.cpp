@@ -11,6 +11,7 @@
 #include "compiler/pipeline.h"
 #include "runtime/inference/exact.h"
 #include "runtime/inference/sweep.h"
+#include "tests/results.h"
 
 namespace {
 
@@ -59,9 +60,7 @@ struct Sampler {
     Diagnostics diagnostics;
     const std::optional<Analysed> front = analyse({"m", "model m { " + std::string(c.model) + " }"}, {}, diagnostics);
     REQUIRE(front);
-    Result<Analysed> with = with_sample_factors(*front);
-    REQUIRE(with);
-    drawn = std::move(*with);
+    drawn = test::require_ok(with_sample_factors(*front));
     Dataset dataset;
     for (const auto& [name, values] : c.data) {
       DataArray x;
@@ -70,9 +69,7 @@ struct Sampler {
       x.values = values;
       dataset[name] = x;
     }
-    Result<BoundData> bound = lehr::bind(drawn.model, dataset, {});
-    REQUIRE(bound);
-    data = std::move(*bound);
+    data = test::require_ok(lehr::bind(drawn.model, dataset, {}));
     instance = std::make_unique<Instance>(drawn, data, loops::LowerOptions{.envelope = true}, backend);
     REQUIRE(instance->start(1, 0));
     options.seed = 5;

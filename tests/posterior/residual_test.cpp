@@ -9,6 +9,7 @@
 #include "compiler/pipeline.h"
 #include "runtime/inference/cavi.h"
 #include "runtime/rng.h"
+#include "tests/results.h"
 
 namespace {
 
@@ -148,8 +149,7 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
       std::optional<Analysed> front = analyse(source, missing, diagnostics);
       INFO(render(diagnostics, source));
       REQUIRE(front);
-      Result<BoundData> data = lehr::bind(front->model, values, {});
-      if (!data) FAIL(render(data.error()));
+      const BoundData data = test::require_ok(lehr::bind(front->model, values, {}));
       const schedule::Schedule& s = front->schedule;
       std::vector<std::string> kept;
       for (const schedule::Residual& r : s.residuals) {
@@ -159,9 +159,9 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
         kept.push_back(names);
       }
       CHECK(kept == c.kept);
-      const Sweeps by_sum = sweeps(*front, *data, Backend::native);
-      check_equal(by_sum, sweeps(without_residuals(*front), *data, Backend::native));
-      check_equal(by_sum, sweeps(*front, *data, Backend::interpreter));
+      const Sweeps by_sum = sweeps(*front, data, Backend::native);
+      check_equal(by_sum, sweeps(without_residuals(*front), data, Backend::native));
+      check_equal(by_sum, sweeps(*front, data, Backend::interpreter));
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/files/dataset.h"
 #include "runtime/files/npz.h"
+#include "tests/results.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;
@@ -13,9 +14,8 @@ using Strings = std::vector<std::string>;
 namespace {
 
 Strings names(const Result<Dataset>& dataset) {
-  if (!dataset) FAIL(render(dataset.error()));
   Strings names;
-  for (const auto& [name, array] : *dataset) {
+  for (const auto& [name, array] : test::require_ok(dataset)) {
     CHECK(array.name == name);
     names.push_back(name);
   }
@@ -23,10 +23,7 @@ Strings names(const Result<Dataset>& dataset) {
 }
 
 std::string complaint(const Strings& bindings, ExitCode code) {
-  const Result<Dataset> dataset = read_bindings(bindings);
-  REQUIRE_FALSE(dataset);
-  CHECK(dataset.error().code == code);
-  return render(dataset.error(), "--");
+  return test::complaint(read_bindings(bindings), code, "--");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "runtime/files/readers.h"
+#include "tests/results.h"
 
 using namespace lehr;
 using Values = std::vector<double>;
@@ -13,16 +14,11 @@ using Strings = std::vector<std::string>;
 namespace {
 
 Dataset read(std::string_view bytes, const std::string& name = "", const Strings& columns = {}) {
-  const Result<Dataset> dataset = parse_csv(bytes, "t.csv", name, columns);
-  if (!dataset) FAIL(render(dataset.error()));
-  return *dataset;
+  return test::require_ok(parse_csv(bytes, "t.csv", name, columns));
 }
 
 std::string complaint(std::string_view bytes, const std::string& name = "", const Strings& columns = {}) {
-  const Result<Dataset> dataset = parse_csv(bytes, "t.csv", name, columns);
-  REQUIRE_FALSE(dataset);
-  CHECK(dataset.error().code == ExitCode::data);
-  return render(dataset.error());
+  return test::complaint(parse_csv(bytes, "t.csv", name, columns));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/dataset.h"
 #include "runtime/output/trace.h"
+#include "tests/results.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;
@@ -60,29 +61,27 @@ TEST_CASE("the trace") {
   const Folder folder;
   const std::string out = folder / "fit/deep";
   {
-    auto trace = Trace::open(out, {"rho"});
-    if (!trace) FAIL(render(trace.error()));
-    REQUIRE(trace->append(1, 0.5, -1.0 / 3, 10, std::vector<double>{0.25}));
+    Trace trace = test::require_ok(Trace::open(out, {"rho"}));
+    REQUIRE(trace.append(1, 0.5, -1.0 / 3, 10, std::vector<double>{0.25}));
     const std::string first = "iteration,seconds,elbo,temperature,rho\n1,0.5,-0.3333333333333333,10,0.25\n";
     CHECK(*read_file(out + "/trace.csv") == first);  // written at once; only rows within a millisecond of the last wait
-    REQUIRE(trace->append(2, 1, std::numeric_limits<double>::quiet_NaN(), 1, std::vector<double>{0.125}));
-    REQUIRE(trace->append(3, 2, -5, 1, std::vector<double>{0.125}));
-    CHECK_FALSE(trace->append(4, 2, -5, 1));
+    REQUIRE(trace.append(2, 1, std::numeric_limits<double>::quiet_NaN(), 1, std::vector<double>{0.125}));
+    REQUIRE(trace.append(3, 2, -5, 1, std::vector<double>{0.125}));
+    CHECK_FALSE(trace.append(4, 2, -5, 1));
     const std::string third = *read_file(out + "/trace.csv");
     CHECK(third == first + "2,1,nan,1,0.125\n3,2,-5,1,0.125\n");
-    REQUIRE(trace->append(4, 2.00048828125, 1e23, 1, std::vector<double>{std::numeric_limits<double>::quiet_NaN()}));
+    REQUIRE(trace.append(4, 2.00048828125, 1e23, 1, std::vector<double>{std::numeric_limits<double>::quiet_NaN()}));
     CHECK(*read_file(out + "/trace.csv") == third);
-    REQUIRE(trace->write());
+    REQUIRE(trace.write());
     CHECK(*read_file(out + "/trace.csv") == third + "4,2.00048828125,1e+23,1,\n");
   }
   auto resumed = Trace::open(out, {"rho"}, 2);
   REQUIRE(resumed);
   REQUIRE(resumed->append(3, 4, -2, 1, std::vector<double>{1}));
-  auto table = read_binding(out + "/trace.csv");
-  if (!table) FAIL(render(table.error()));
-  CHECK(table->at("iteration").values == std::vector<double>{1, 2, 3});
-  CHECK(table->at("seconds").values == std::vector<double>{0.5, 1, 4});
-  CHECK(table->at("elbo").has_missing);
+  const Dataset table = test::require_ok(read_binding(out + "/trace.csv"));
+  CHECK(table.at("iteration").values == std::vector<double>{1, 2, 3});
+  CHECK(table.at("seconds").values == std::vector<double>{0.5, 1, 4});
+  CHECK(table.at("elbo").has_missing);
   REQUIRE(Trace::open(out, {"rho"}));
   CHECK(*read_file(out + "/trace.csv") == "iteration,seconds,elbo,temperature,rho\n");
 }

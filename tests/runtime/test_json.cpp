@@ -5,6 +5,7 @@
 
 #include "runtime/files/readers.h"
 #include "runtime/output/writers.h"
+#include "tests/results.h"
 
 using namespace lehr;
 using Values = std::vector<double>;
@@ -12,18 +13,9 @@ using Shape = std::vector<std::int64_t>;
 
 namespace {
 
-Dataset read(std::string_view bytes) {
-  const Result<Dataset> dataset = parse_json(bytes, "t.json");
-  if (!dataset) FAIL(render(dataset.error()));
-  return *dataset;
-}
+Dataset read(std::string_view bytes) { return test::require_ok(parse_json(bytes, "t.json")); }
 
-std::string complaint(std::string_view bytes) {
-  const Result<Dataset> dataset = parse_json(bytes, "t.json");
-  REQUIRE_FALSE(dataset);
-  CHECK(dataset.error().code == ExitCode::data);
-  return render(dataset.error());
-}
+std::string complaint(std::string_view bytes) { return test::complaint(parse_json(bytes, "t.json")); }
 
 }  // namespace
 
@@ -96,17 +88,14 @@ TEST_CASE("arrays are written as they are read") {
                                           {"K", {}, {7}, true},
                                           {"edge", {3}, {inf, -inf, nan}, false},
                                           {"none", {0}, {}, false}};
-  const Result<std::string> text = format_json(arrays);
-  REQUIRE(text);
-  const Result<Dataset> back = parse_json(*text, "t.json");
-  if (!back) FAIL(render(back.error()));
-  REQUIRE(back->size() == arrays.size());
+  const Dataset back = read(test::require_ok(format_json(arrays)));
+  REQUIRE(back.size() == arrays.size());
   for (const NamedArray& array : arrays) {
-    CHECK(back->at(array.name).shape == array.shape);
-    if (array.name != "edge") CHECK(back->at(array.name).values == array.values);
+    CHECK(back.at(array.name).shape == array.shape);
+    if (array.name != "edge") CHECK(back.at(array.name).values == array.values);
   }
-  CHECK(back->at("edge").values[1] == -inf);
-  CHECK(std::isnan(back->at("edge").values[2]));
+  CHECK(back.at("edge").values[1] == -inf);
+  CHECK(std::isnan(back.at("edge").values[2]));
   CHECK(*array_format("--out", "x.json")->format({{"n", {2}, {1, 2}, true}}) == "{\"n\": [1, 2]}\n");
   CHECK_THAT(render(array_format("--out", "x.txt").error()), Catch::Contains("does not end in .npz or .json"));
 }

@@ -2,18 +2,14 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/files/readers.h"
+#include "tests/results.h"
 
 using namespace lehr;
 using Values = std::vector<double>;
 
 namespace {
 
-std::string complaint(std::string_view bytes) {
-  const Result<DataArray> corpus = parse_ldac(bytes, "t.ldac");
-  REQUIRE_FALSE(corpus);
-  CHECK(corpus.error().code == ExitCode::data);
-  return render(corpus.error());
-}
+std::string complaint(std::string_view bytes) { return test::complaint(parse_ldac(bytes, "t.ldac")); }
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "runtime/files/npz.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
+#include "tests/results.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;
@@ -40,11 +41,7 @@ std::string npy(std::string_view header, std::string_view body = {}, int version
   return bytes.append(header).append(body);
 }
 
-std::string complaint(std::string_view bytes) {
-  const Result<NamedArray> array = parse_npy(bytes, "t.npy");
-  REQUIRE_FALSE(array);
-  return render(array.error());
-}
+std::string complaint(std::string_view bytes) { return test::complaint(parse_npy(bytes, "t.npy")); }
 
 }  // namespace
 

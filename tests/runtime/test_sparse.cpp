@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/files/readers.h"
+#include "tests/results.h"
 
 using namespace lehr;
 using Values = std::vector<double>;
@@ -14,17 +15,12 @@ constexpr const char* kMarket =
     "%%MatrixMarket matrix coordinate integer general\n% a comment\n3 8 6\n3 6 2\n1 1 3\n3 2 1\n1 8 1\n3 6 4\n2 2 0\n";
 
 DataArray read(ReadPart parse, std::string_view bytes, const std::string& part = {}) {
-  const Result<Dataset> dataset = parse(bytes, "t", "w", part);
-  if (!dataset) FAIL(render(dataset.error()));
-  return dataset->at("w");
+  return test::require_ok(parse(bytes, "t", "w", part)).at("w");
 }
 
 std::string complaint(ReadPart parse, std::string_view bytes, const std::string& part = {},
                       const std::string& name = "w") {
-  const Result<Dataset> dataset = parse(bytes, "t", name, part);
-  REQUIRE_FALSE(dataset);
-  CHECK(dataset.error().code == ExitCode::data);
-  return render(dataset.error());
+  return test::complaint(parse(bytes, "t", name, part));
 }
 
 void check_same(const DataArray& a, const DataArray& b) {
