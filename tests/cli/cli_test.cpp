@@ -8,12 +8,12 @@
 // LEHR_UPDATE_GOLDENS=1 rewrites the exit code and the blocks that a file has.
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <optional>
 #include <sstream>
 
 #include "tests/golden/goldens.h"
+#include "tests/runtime/folder.h"
 
 using lehr::test::contents;
 namespace fs = std::filesystem;
@@ -66,19 +66,16 @@ std::string replaced(std::string s, const std::string& what, const std::string& 
 
 /// Runs the commands of a case. The result has the same blocks as the case.
 Case run(const Case& c) {
-  const fs::path tmp = fs::temp_directory_path() / fmt::format("lehr_cli_{}", ::getpid());
-  fs::remove_all(tmp);
-  fs::create_directories(tmp);
+  const Folder tmp;
   Case result = c;
   for (const std::string& arguments : c.commands) {
     const std::string command = fmt::format("{} {} >>{}/stdout 2>>{}/stderr </dev/null", LEHR_PROGRAM,
-                                            replaced(arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
+                                            replaced(arguments, "{tmp}", tmp.path()), tmp.path(), tmp.path());
     const int status = std::system(command.c_str());
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  if (c.out) result.out = replaced(contents(tmp / "stdout"), tmp.string(), "{tmp}");
-  if (c.err) result.err = replaced(contents(tmp / "stderr"), tmp.string(), "{tmp}");
-  fs::remove_all(tmp);
+  if (c.out) result.out = replaced(contents(tmp / "stdout"), tmp.path(), "{tmp}");
+  if (c.err) result.err = replaced(contents(tmp / "stderr"), tmp.path(), "{tmp}");
   return result;
 }
 

@@ -1,13 +1,12 @@
 // The library against `lehr fit`: equal options, and the defaults of both, must give equal bits. Saved fits and
 // predictions must agree as well.
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "runtime/files/dataset.h"
 #include "runtime/files/npz.h"
 #include "tests/files.h"
 #include "tests/library/models.h"
+#include "tests/runtime/folder.h"
 
 using namespace lehr;
 using namespace lehr::test;
@@ -15,13 +14,10 @@ using namespace lehr::test;
 namespace {
 
 std::vector<double> by_command(const std::string& arguments) {
-  const std::string out =
-      (std::filesystem::temp_directory_path() / ("lehr_library_" + std::to_string(::getpid()))).string();
-  REQUIRE(std::system((LEHR_PROGRAM " fit " + arguments + " --quiet --out " + out).c_str()) == 0);
-  const std::vector<NamedArray> arrays = require_ok(read_npz(out + "/posterior.npz"));
-  std::filesystem::remove_all(out);
+  const Folder out;
+  REQUIRE(std::system((LEHR_PROGRAM " fit " + arguments + " --quiet --out " + out.path()).c_str()) == 0);
   std::vector<double> values;
-  for (const NamedArray& a : arrays)
+  for (const NamedArray& a : require_ok(read_npz(out / "posterior.npz")))
     values.insert(values.end(), a.values.begin(), a.values.end());
   return values;
 }
@@ -72,20 +68,19 @@ TEST_CASE("a fit is written as the command line writes it, and read by both") {
   const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
   const DataArray x = require_ok(read_binding(data)).at("x");
   const Program p = require_ok(contents(model).c_str(), {.name = model, .constants = {{"K", 3}}});
-  const auto folder = std::filesystem::temp_directory_path() / ("lehr_written_" + std::to_string(::getpid()));
-  const auto at = [&](const char* name) { return (folder / name).string(); };
+  const Folder folder;
   const DataView view_of_x = view("x", x.values, x.shape);
   const Fit fit = require_ok(p.fit({view_of_x}, {.anneal = "exp:from=8,over=20"}));
-  CHECK(require_ok(fit.write(at("library"))));
+  CHECK(require_ok(fit.write(folder / "library")));
   const std::string run = std::string(LEHR_PROGRAM) + " ";
   REQUIRE(std::system((run + "fit " + model + " --data " + data +
-                       " --set K=3 --anneal exp:from=8,over=20 --quiet --out " + at("command"))
+                       " --set K=3 --anneal exp:from=8,over=20 --quiet --out " + (folder / "command"))
                           .c_str()) == 0);
-  CHECK(contents(at("library/posterior.npz")) == contents(at("command/posterior.npz")));
+  CHECK(contents(folder / "library/posterior.npz") == contents(folder / "command/posterior.npz"));
   for (const char* directory : {"library", "command"}) {
     INFO(directory);
-    CHECK(std::system((run + "score " + at(directory) + " --data " + data + " > /dev/null").c_str()) == 0);
-    const Fit read = require_ok(p.load(at(directory)));
+    CHECK(std::system((run + "score " + (folder / directory) + " --data " + data + " > /dev/null").c_str()) == 0);
+    const Fit read = require_ok(p.load(folder / directory));
     CHECK(numbers(read) == numbers(fit));
     CHECK(read.status() == fit.status());
     CHECK(read.elbo() == fit.elbo());
@@ -93,15 +88,13 @@ TEST_CASE("a fit is written as the command line writes it, and read by both") {
     CHECK(read.trace().back().elbo == fit.trace().back().elbo);
     CHECK(require_ok(p.score(read, {view_of_x})).total == require_ok(p.score(fit, {view_of_x})).total);
   }
-  CHECK(contents(at("library/score.json")).find("per_observation") != std::string::npos);
-  std::filesystem::remove_all(folder);
+  CHECK(contents(folder / "library/score.json").find("per_observation") != std::string::npos);
 }
 
 TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
-  const std::string path = "library_test.ldac";
-  std::ofstream(path) << "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n";
-  const std::vector<double> expected = by_command("models/lda.lehr --set K=2 --data w=" + path);
-  std::filesystem::remove(path);
+  const Folder folder;
+  const std::vector<double> expected =
+      by_command("models/lda.lehr --set K=2 --data w=" + folder.put("w.ldac", "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n"));
   const std::vector<std::int32_t> w{0, 2, 1, 0, 1, 3};
   const std::vector<float> count{3, 1, 4, 1, 1, 2};
   const std::vector<std::int64_t> rows{0, 2, 3, 6};
@@ -115,26 +108,20 @@ TEST_CASE("predictions are those of lehr predict, drawn ones too") {
   const std::string text =
       R"(model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
     observe y[n] ~ Bernoulli(logistic(dot(w, x[n]) - 40)); let far[n] = dot(w, x[n]); })";
-  const auto folder = std::filesystem::temp_directory_path() / ("lehr_predicted_" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
-  const auto at = [&](const char* name) { return (folder / name).string(); };
-  std::ofstream(at("m.lehr")) << text;
+  const Folder folder;
   std::vector<double> y;
-  for (std::int64_t i = 0; i < x.shape[0]; ++i)
+  std::string table = "y\n";
+  for (std::int64_t i = 0; i < x.shape[0]; ++i) {
     y.push_back(i % 3 == 0 ? 1 : 0);
-  std::ofstream file(at("y.csv"));
-  file << "y\n";
-  for (const double v : y)
-    file << v << "\n";
-  file.close();
-  REQUIRE(std::system((LEHR_PROGRAM " fit " + at("m.lehr") + " --data " + data + " --data y=" + at("y.csv") +
-                       ":y --quiet --out " + at("fit"))
+    table += i % 3 == 0 ? "1\n" : "0\n";
+  }
+  REQUIRE(std::system((LEHR_PROGRAM " fit " + folder.put("m.lehr", text) + " --data " + data +
+                       " --data y=" + folder.put("y.csv", table) + ":y --quiet --out " + (folder / "fit"))
                           .c_str()) == 0);
-  REQUIRE(std::system((LEHR_PROGRAM " predict " + at("fit") + " --data " + data + " --draws 50 --out " + at("p.npz") +
-                       " > /dev/null")
+  REQUIRE(std::system((LEHR_PROGRAM " predict " + (folder / "fit") + " --data " + data + " --draws 50 --out " +
+                       (folder / "p.npz") + " > /dev/null")
                           .c_str()) == 0);
-  const std::vector<NamedArray> expected = require_ok(read_npz(at("p.npz")));
-  std::filesystem::remove_all(folder);
+  const std::vector<NamedArray> expected = require_ok(read_npz(folder / "p.npz"));
   const Program p = require_ok(text.c_str());
   const Fit fit = require_ok(p.fit({view("x", x.values, x.shape), view("y", y)}));
   const Predictions got = require_ok(p.predict(fit, {view("x", x.values, x.shape)}, {.draws = 50}));
