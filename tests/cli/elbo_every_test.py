@@ -3,18 +3,16 @@
 
 usage: elbo_every_test.py LEHR, from the root of the repository
 """
-import csv
-import json
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, bits, read, read_csv, read_json, run, started, write  # noqa: E402
+
 R = np.random.default_rng(3)
 OUT = tempfile.mkdtemp()
 FAITHFUL = ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=4"]
@@ -26,20 +24,16 @@ PARTS = """model parts { plate n; plate i; data g[i] : n;
 
 
 def command(name, *words):
-    return [LEHR, "fit", *map(str, words), "--quiet", "--threads", "1", "--out", f"{OUT}/{name}"]
+    return [LEHR, "fit", *words, "--quiet", "--threads", "1", "--out", f"{OUT}/{name}"]
 
 
 def fit(name, *words, code=0):
-    done = subprocess.run(command(name, *words), capture_output=True, text=True)
-    assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stderr}"
-    return done.stderr
+    return run(*command(name, *words), code=code).stderr
 
 
 def saved(name):
-    with np.load(f"{OUT}/{name}/posterior.npz") as q:
-        posterior = {k: q[k].tobytes() for k in q.files}
-    with open(f"{OUT}/{name}/fit.json") as f, open(f"{OUT}/{name}/trace.csv") as t:
-        return posterior, json.load(f), {int(row["iteration"]): row["elbo"] for row in csv.DictReader(t)}
+    trace = {int(row["iteration"]): row["elbo"] for row in read_csv(f"{OUT}/{name}/trace.csv")}
+    return bits(f"{OUT}/{name}/posterior.npz"), read_json(f"{OUT}/{name}/fit.json"), trace
 
 
 def compare(every, wanted, *words):
@@ -53,16 +47,13 @@ def compare(every, wanted, *words):
 
 
 def the_same_sweeps():
-    model, counts = os.path.join(OUT, "model.lehr"), os.path.join(OUT, "counts.npz")
+    model, counts = f"{OUT}/model.lehr", f"{OUT}/counts.npz"
     np.savez(counts, Y=R.poisson(R.gamma(0.5, 1, (30, 3)) @ R.gamma(0.5, 1, (3, 20))),
              g=np.arange(24) % 6, y=R.poisson(3, 24), v=R.poisson(2, 6))
-    with open("models/poisson_factorisation.lehr") as f:
-        factorisation = f.read()
     # The parts of counts are formed once more for the ELBO, and by the next sweep, if nothing that reads them comes before.
-    for text, orders in {factorisation: ["", "guide order(taste);"], PARTS: ["", "guide order(b);", "guide order(b, t);"]}.items():
+    for text, orders in {read("models/poisson_factorisation.lehr"): ["", "guide order(taste);"], PARTS: ["", "guide order(b);", "guide order(b, t);"]}.items():
         for order in orders:
-            with open(model, "w") as f:
-                f.write(text.rstrip().removesuffix("}") + order + "}")
+            write(model, text.rstrip().removesuffix("}") + order + "}")
             compare(4, [4, 8, 10], model, "--data", counts, "--max-iter", 10, "--save-locals")
     compare(5, [5, 10, 15], *FAITHFUL, "--max-iter", 15)
     compare(7, [7, 14, 20], *FAITHFUL, "--max-iter", 20, "--anneal", "linear:from=5,over=12")
@@ -93,13 +84,11 @@ def interrupted():
     """One more sweep, with an ELBO, is the last."""
     np.savez(f"{OUT}/many.npz", Y=R.poisson(R.gamma(0.5, 1, (400, 3)) @ R.gamma(0.5, 1, (3, 200))))
     words = ["models/poisson_factorisation.lehr", "--data", f"{OUT}/many.npz", "--search", "none", "--elbo-every", 10 ** 9]
-    run = subprocess.Popen(command("cut", *words, "--max-iter", 10 ** 8), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    began = time.monotonic()
-    while not os.path.exists(f"{OUT}/cut/trace.csv") and run.poll() is None and time.monotonic() - began < 100:
-        time.sleep(0.05)  # an interrupt before the first sweep ends the program at once
+    # An interrupt before the first sweep ends the program at once.
+    running = started(*command("cut", *words, "--max-iter", 10 ** 8), path=f"{OUT}/cut/trace.csv")
     time.sleep(1)
-    run.send_signal(signal.SIGINT)
-    assert run.wait() == 0, run.returncode
+    running.send_signal(signal.SIGINT)
+    assert running.wait() == 0, running.returncode
     posterior, summary, trace = saved("cut")
     assert summary["status"] == "interrupted" and list(trace) == [summary["iterations"]]
     fit("until", *words, "--max-iter", summary["iterations"])

@@ -4,7 +4,6 @@
 usage: resume_test.py LEHR [MOMENTS [METHOD ...]]; MOMENTS of each method and signal, 1 without. Fifty of `search cavi annealed automatic
 tempered svi gibbs` take the better part of an hour.
 """
-import json
 import os
 import random
 import shlex
@@ -12,13 +11,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 
 import numpy as np
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, arrays, bits, read, read_json, run, temporary, write  # noqa: E402
+
 MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 R = random.Random(5)
 FAITHFUL = ["--data", "x=models/data/faithful.csv:eruptions,waiting"]
@@ -60,22 +60,18 @@ QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tem
 
 
 def rows(out):
-    with open(f"{out}/trace.csv") as f:
-        text = f.read()
+    text = read(f"{out}/trace.csv")
     assert text.endswith("\n"), "half a row"
     return [line.split(",") for line in text.splitlines()[1:]]
 
 
 def contents(out):
     """All that a fit writes but times and its command."""
-    with np.load(f"{out}/posterior.npz") as q:
-        found = {k: q[k].tobytes() for k in sorted(q.files)}
+    found = bits(f"{out}/posterior.npz")
     for name in sorted(os.listdir(out)):
         if name.startswith("draws_") or name == "summary.csv":
-            with open(f"{out}/{name}", "rb") as f:
-                found[name] = f.read()
-    with open(f"{out}/fit.json") as f:
-        found["fit.json"] = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files")}
+            found[name] = read(f"{out}/{name}", "rb")
+    found["fit.json"] = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files")}
     found["trace"] = [(r[0], r[2:]) for r in rows(out)]
     return found
 
@@ -113,8 +109,7 @@ def go_on(command, out, number, whole, every):
             command = [*first, "--resume", out]
         stops += "--resume" in command
         earlier.append(rows(out) if os.path.exists(f"{out}/trace.csv") else [])
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, (command, done.stderr)
+    run(*command)
     if "--resume" in command and "--restarts" not in command and "--chains" not in command:
         # Rows from before the checkpoint have their times; those after it were made again.
         lost = [r for r in earlier[-1] if r not in rows(out)]
@@ -126,8 +121,7 @@ def check(name, number, tmp):
     out = os.path.join(tmp, "fit")
     shutil.rmtree(f"{tmp}/whole", ignore_errors=True)
     command = [LEHR, "fit", *METHODS[name], "--quiet", "--out"]
-    done = subprocess.run([*command, f"{tmp}/whole"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run(*command, f"{tmp}/whole")
     whole, stops = contents(f"{tmp}/whole"), 0
     for moment in range(MOMENTS):
         shutil.rmtree(out, ignore_errors=True)
@@ -146,32 +140,26 @@ def refusals(tmp):
     assert stop(fit, out, signal.SIGINT, 5)[0]
 
     def refused(expected, *options, was="", now=""):
-        command = [now if word == was else word for word in fit] + ["--resume", out, *options]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 4 and expected in done.stderr, (expected, done.returncode, done.stderr)
+        said = run(*[now if word == was else word for word in fit], "--resume", out, *options, code=4).stderr
+        assert expected in said, (expected, said)
 
     refused("--seed was '1' and is '2'", "--seed", "2")
     refused("another data", was=FAITHFUL[1], now="x=models/data/faithful.csv:waiting,eruptions")
     refused("another constant or size", was="K=5", now="K=4")
     refused("--anneal was '' and is 'linear:from=2,over=5'", "--anneal", "linear:from=2,over=5")
-    with open("models/gmm.lehr") as model, open(f"{tmp}/gmm.lehr", "w") as other:
-        other.write(model.read() + "\n// as it was\n")
-    refused("another model", was=fit[2], now=f"{tmp}/gmm.lehr")
-    done = subprocess.run([*fit, "--resume", f"{tmp}/elsewhere"], capture_output=True, text=True)
-    assert done.returncode == 2 and "name the same directory" in done.stderr, done.stderr
-    with open(f"{out}/checkpoint.bin", "r+b") as f:
-        f.seek(2000)
-        byte = f.read(1)
-        f.seek(2000)
-        f.write(bytes([byte[0] ^ 1]))
+    refused("another model", was=fit[2], now=write(f"{tmp}/gmm.lehr", read("models/gmm.lehr") + "\n// as it was\n"))
+    said = run(*fit, "--resume", f"{tmp}/elsewhere", code=2).stderr
+    assert "name the same directory" in said, said
+    changed = bytearray(read(f"{out}/checkpoint.bin", "rb"))
+    changed[2000] ^= 1
+    write(f"{out}/checkpoint.bin", bytes(changed))
     refused("not a checkpoint, or a damaged one")
-    shorter = [LEHR, "fit", *GMM, "--search", "none", "--out", out]
-    again = subprocess.run(shorter, capture_output=True, text=True)
-    assert again.returncode == 0 and "takes the place of one that was interrupted" in again.stderr, again.stderr
+    said = run(LEHR, "fit", *GMM, "--search", "none", "--out", out).stderr
+    assert "takes the place of one that was interrupted" in said, said
     refused("there is nothing to go on from")
     nowhere = f"{tmp}/nowhere"
-    done = subprocess.run([LEHR, "fit", *METHODS["cavi"], "--resume", nowhere], capture_output=True, text=True)
-    assert done.returncode == 4 and "there is nothing to go on from" in done.stderr, done.stderr
+    said = run(LEHR, "fit", *METHODS["cavi"], "--resume", nowhere, code=4).stderr
+    assert "there is nothing to go on from" in said, said
     assert not os.path.exists(nowhere)
 
 
@@ -183,16 +171,14 @@ def impossible(tmp, times):
         shutil.rmtree(out, ignore_errors=True)
         command = [LEHR, "fit", *METHODS[name], "--quiet", "--out", out]
         stop([*command, "--checkpoint-every", "1"], out, signal.SIGKILL, 5)
-        with open(f"{out}/checkpoint.bin", "rb") as f:
-            whole = f.read()[:-4]
+        whole = read(f"{out}/checkpoint.bin", "rb")[:-4]
         counts = [k for k in range(len(whole) - 8) if 0 < int.from_bytes(whole[k:k + 8], "little") < 1 << 16]
         for _ in range(times):
             body, at = bytearray(whole), R.choice(counts)
             was = int.from_bytes(body[at:at + 8], "little")
             body[at:at + 8] = R.choice([0, was + 1, was - 1, 1 << 20, 1 << 62, (1 << 64) - 1]).to_bytes(8, "little")
-            with open(f"{out}/checkpoint.bin", "wb") as f:
-                f.write(body + zlib.crc32(body).to_bytes(4, "little"))
-            done = subprocess.run([*command, "--resume", out], capture_output=True, text=True, timeout=300)
+            write(f"{out}/checkpoint.bin", bytes(body) + zlib.crc32(body).to_bytes(4, "little"))
+            done = run(*command, "--resume", out, code=None, timeout=300)
             assert done.returncode in (0, 1, 4, 5), (name, at, was, done.returncode, done.stderr)
             assert "internal error" not in done.stderr, (name, at, was, done.stderr)
         print("ok impossible:", name, flush=True)
@@ -208,11 +194,11 @@ def only_what_goes_on(tmp):
         assert stop([LEHR, "fit", COUNTS[0], "--data", f"{tmp}/many.npz", *more, "--quiet", "--out", out], out, signal.SIGINT, 3)[0]
         size, shares = os.path.getsize(f"{out}/checkpoint.bin"), 8 * users * items * factors
         assert size < shares / 4, (more, size, shares)
-        with np.load(f"{out}/posterior.npz") as q:
-            assert not [name for name in q.files if "source" in name], q.files
+        names = list(arrays(f"{out}/posterior.npz"))
+        assert not [name for name in names if "source" in name], names
 
 
-with tempfile.TemporaryDirectory() as tmp:
+with temporary() as tmp:
     refusals(tmp)
     only_what_goes_on(tmp)
     impossible(tmp, 6 * MOMENTS)

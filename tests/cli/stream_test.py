@@ -4,20 +4,18 @@ every format that is read in pieces; memory that does not grow with the data; wh
 
 usage: stream_test.py LEHR
 """
-import json
 import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-import time
 
 import netCDF4
 import numpy as np
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, lehr, peak_memory, read, read_csv, read_json, started, temporary, write  # noqa: E402
+
 R = np.random.default_rng(11)
 N = 1500
 ROBUST = """model robust {
@@ -59,21 +57,16 @@ KINDS = """model kinds {
 
 def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False):
     out = os.path.join(folder, "streamed" if stream else "whole")
-    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", method, *options]
-    command += ["--batch-size", "64"] * ("--batch-size" not in options)
+    words = ["fit", model, "--out", out, "--quiet", "--method", method, *options]
+    words += ["--batch-size", "64"] * ("--batch-size" not in options)
     for d in data:
-        command += ["--data", d]
+        words += ["--data", d]
     if stream:
-        command += ["--stream"] + ["--spill", os.path.join(folder, "spill")] * spill
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == expect, (command, done.returncode, done.stderr)
+        words += ["--stream"] + ["--spill", f"{folder}/spill"] * spill
+    done = lehr(*words, code=expect)
     if expect != 0:
         return done.stderr
-    with open(os.path.join(out, "posterior.npz"), "rb") as f:
-        posterior = f.read()
-    with open(os.path.join(out, "trace.csv")) as f:
-        rows = [line.split(",") for line in f.read().splitlines()]
-    return posterior, [row[rows[0].index("elbo")] for row in rows[1:]]
+    return read(f"{out}/posterior.npz", "rb"), [row["elbo"] for row in read_csv(f"{out}/trace.csv")]
 
 
 def compare(name, whole, streamed, bits=True):
@@ -92,14 +85,8 @@ def ascent(folder, name, model, data, *options, spill=False, bits=True):
     whole = run(folder, model, data, "--search", "none", *options, stream=False, method="cavi")
     for threads in "1", "3":
         compare(name, whole, run(folder, model, data, *options, "--threads", threads, method="cavi", spill=spill), bits)
-    assert not spill or not os.listdir(os.path.join(folder, "spill")), name
+    assert not spill or not os.listdir(f"{folder}/spill"), name
     print("ok ascent:", name, flush=True)
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w") as f:
-        f.write(text)
-    return os.path.join(folder, name)
 
 
 def documents(count):
@@ -112,17 +99,17 @@ def documents(count):
 
 def points(folder):
     x = R.normal(size=(N, 2)) + 4 * R.normal(size=(3, 2))[R.integers(3, size=N)]
-    np.save(os.path.join(folder, "x.npy"), x)
-    np.save(os.path.join(folder, "x32.npy"), x.astype(">f4"))
-    np.savez(os.path.join(folder, "x.npz"), x=x)
-    with netCDF4.Dataset(os.path.join(folder, "x.h5"), "w") as file:  # NetCDF's files are HDF5
+    np.save(f"{folder}/x.npy", x)
+    np.save(f"{folder}/x32.npy", x.astype(">f4"))
+    np.savez(f"{folder}/x.npz", x=x)
+    with netCDF4.Dataset(f"{folder}/x.h5", "w") as file:  # NetCDF's files are HDF5
         group = file.createGroup("a")
         group.createDimension("n", N)
         group.createDimension("d", 2)
         group.createVariable("x", "f8", ("n", "d"))[:] = x
-    np.savez_compressed(os.path.join(folder, "small.npz"), x=x)
+    np.savez_compressed(f"{folder}/small.npz", x=x)
     gaps = [["NA" if R.random() < 0.05 else repr(v) for v in row] for row in x.tolist()]
-    write(folder, "x.csv", "a,b\n" + "\n".join(",".join(row) for row in gaps) + "\n")
+    write(f"{folder}/x.csv", "a,b\n" + "\n".join(",".join(row) for row in gaps) + "\n")
     return x
 
 
@@ -132,7 +119,7 @@ def formats(folder):
     for data in ("x=x.h5:a/x", "x=x.npy", "x=x32.npy", "x=x.npz:x", "x.npz", "x=x.csv:a,b"):
         name, _, file = data.rpartition("=")
         same(folder, "points of " + data, gmm, [f"{name}={folder}/{file}" if name else f"{folder}/{file}"], *rest)
-    corpus = write(folder, "w.ldac", "\n".join(documents(700)) + "\n\n")
+    corpus = write(f"{folder}/w.ldac", "\n".join(documents(700)) + "\n\n")
     for start in ("seeds", "flat"):
         same(folder, f"documents, {start}", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "2", "--init", start)
     same(folder, "items drawn with replacement", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "1",
@@ -140,9 +127,9 @@ def formats(folder):
 
 
 def ascents(folder):
-    few = write(folder, "few.ldac", "\n".join(["3 0:1 2:4 3:1"] * 9 + ["0"] * 20 + ["2 1:1 3:1"]) + "\n")
+    few = write(f"{folder}/few.ldac", "\n".join(["3 0:1 2:4 3:1"] * 9 + ["0"] * 20 + ["2 1:1 3:1"]) + "\n")
     ascent(folder, "pieces without words", "models/lda.lehr", [f"w={few}"], "--set", "K=2", "--batch-size", "8", "--init", "flat", spill=True)
-    corpus = write(folder, "many.ldac", "\n".join(documents(3000)) + "\n")
+    corpus = write(f"{folder}/many.ldac", "\n".join(documents(3000)) + "\n")
     lda = "models/lda.lehr", [f"w={corpus}"], "--set", "K=4"
     ascent(folder, "documents", *lda, spill=True)
     ascent(folder, "documents, annealed", *lda, "--anneal", "linear:from=2,over=3", "--parts", "1", spill=True)
@@ -162,16 +149,16 @@ def ascents(folder):
 
 def models(folder):
     x = R.normal(size=(N, 3))
-    np.save(os.path.join(folder, "regressors.npy"), x)
-    np.save(os.path.join(folder, "y.npy"), x @ [1, -2, 0.5] + R.standard_t(3, size=N))
-    middle = write(folder, "middle.json", '{"middle": [0, 0, 0]}')
-    same(folder, "a scale for every item", write(folder, "robust.lehr", ROBUST),
+    np.save(f"{folder}/regressors.npy", x)
+    np.save(f"{folder}/y.npy", x @ [1, -2, 0.5] + R.standard_t(3, size=N))
+    middle = write(f"{folder}/middle.json", '{"middle": [0, 0, 0]}')
+    same(folder, "a scale for every item", write(f"{folder}/robust.lehr", ROBUST),
          [f"x={folder}/regressors.npy", f"y={folder}/y.npy", middle], "--epochs", "2")
-    np.save(os.path.join(folder, "s.npy"), R.integers(5, size=(300, 12)))
-    same(folder, "sequences", write(folder, "sequences.lehr", SEQUENCES), [f"x={folder}/s.npy"], "--epochs", "3")
+    np.save(f"{folder}/s.npy", R.integers(5, size=(300, 12)))
+    same(folder, "sequences", write(f"{folder}/sequences.lehr", SEQUENCES), [f"x={folder}/s.npy"], "--epochs", "3")
     rows = [f'"{c} ""x"", y",{v}' for c, v in zip(np.array(["oak", "ash", "elm"])[R.integers(3, size=N)], R.normal(size=N))]
-    table = write(folder, "kinds.csv", "c,y\n" + "\n".join(rows) + "\n")
-    same(folder, "text", write(folder, "kinds.lehr", KINDS), [table], "--epochs", "2")
+    table = write(f"{folder}/kinds.csv", "c,y\n" + "\n".join(rows) + "\n")
+    same(folder, "text", write(f"{folder}/kinds.lehr", KINDS), [table], "--epochs", "2")
 
 
 def scores(folder):
@@ -183,10 +170,8 @@ def scores(folder):
         run(folder, model, [data], "--max-iter", "2", *settings, "--search", "none", stream=False, method="cavi")
         found = []
         for stream in [], ["--stream"]:
-            command = [LEHR, "score", os.path.join(folder, "whole"), "--data", data, *rest, *stream]
-            subprocess.run(command, capture_output=True, check=True)
-            with open(os.path.join(folder, "whole", "score.json")) as f:
-                found.append(json.load(f))
+            lehr("score", f"{folder}/whole", "--data", data, *rest, *stream)
+            found.append(read_json(f"{folder}/whole/score.json"))
         whole, parts = found
         far = abs(whole.pop("total") - parts.pop("total")) + abs(whole.pop("per_observation") - parts.pop("per_observation"))
         assert whole == parts and far < 1e-6, (model, far, whole, parts)
@@ -222,19 +207,15 @@ COUNTS = """model counts {
 
 def predicted(folder, fit, data, *options, stream, expect=0, out=None):
     out = os.path.join(folder, out or ("streamed.csv" if stream else "whole.csv"))
-    command = [LEHR, "predict", fit, "--data", *data, "--out", out, "--draws", "20", *options, *["--stream"] * stream]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == expect, (command, done.returncode, done.stderr)
+    done = lehr("predict", fit, "--data", *data, "--out", out, "--draws", "20", *options, *["--stream"] * stream, code=expect)
     if expect != 0:
         return done.stderr
-    with open(out, "rb") as f:
-        return f.read(), done.stdout.replace("streamed.csv", "whole.csv"), done.stderr
+    return read(out, "rb"), done.stdout.replace("streamed.csv", "whole.csv"), done.stderr
 
 
 def fitted(folder, model, data, *options):
     out = os.path.join(folder, "of_" + os.path.basename(model).removesuffix(".lehr"))
-    subprocess.run([LEHR, "fit", model, "--data", *data, "--out", out, "--quiet", "--max-iter", "3", "--search", "none", *options],
-                   capture_output=True, check=True)
+    lehr("fit", model, "--data", *data, "--out", out, "--quiet", "--max-iter", "3", "--search", "none", *options)
     return out
 
 
@@ -254,17 +235,17 @@ def predictions(folder):
     regions = np.array(["north, east", "south", "west"])[R.integers(3, size=n)]
     x, y = R.normal(size=n), R.normal(size=n)
     known = ['"%s",%r,%r' % row for row in zip(regions, x.tolist(), y.tolist())]
-    table = write(folder, "effects.csv", "region_of,x,y\n" + "\n".join(known) + "\n")
-    effects = fitted(folder, write(folder, "effects.lehr", EFFECTS), [table], "--set", "far=0.25")
-    both("no observation", effects, [write(folder, "new.csv", "region_of,x\n" + "\n".join(row.rsplit(",", 1)[0] for row in known) + "\n")])
+    table = write(f"{folder}/effects.csv", "region_of,x,y\n" + "\n".join(known) + "\n")
+    effects = fitted(folder, write(f"{folder}/effects.lehr", EFFECTS), [table], "--set", "far=0.25")
+    both("no observation", effects, [write(f"{folder}/new.csv", "region_of,x\n" + "\n".join(row.rsplit(",", 1)[0] for row in known) + "\n")])
     gaps = [",".join([row.rsplit(",", 1)[0], y]) for row, y in zip(known, with_gaps(map(repr, y.tolist())))]
-    both("some observations, drawn", effects, [write(folder, "gaps.csv", "region_of,x,y\n" + "\n".join(gaps[:4000] + known[4000:]) + "\n")])
+    both("some observations, drawn", effects, [write(f"{folder}/gaps.csv", "region_of,x,y\n" + "\n".join(gaps[:4000] + known[4000:]) + "\n")])
     counts = [",".join(pair) for pair in zip(with_gaps(map(str, R.poisson(3, size=n))), with_gaps(map(repr, y.tolist())))]
-    table = write(folder, "counts.csv", "c,y\n" + "\n".join(counts) + "\n")
-    both("latent and missing", fitted(folder, write(folder, "counts.lehr", COUNTS), [table]), [table])
+    table = write(f"{folder}/counts.csv", "c,y\n" + "\n".join(counts) + "\n")
+    both("latent and missing", fitted(folder, write(f"{folder}/counts.lehr", COUNTS), [table]), [table])
     both("documents", fitted(folder, "models/lda.lehr", [f"w={folder}/many.ldac"], "--set", "K=3"), [f"w={folder}/many.ldac"])
     symbols = np.where(R.random((300, 12)) < 0.2, np.nan, R.integers(5, size=(300, 12)))
-    np.save(os.path.join(folder, "gaps.npy"), np.tile(symbols, (10, 1)))
+    np.save(f"{folder}/gaps.npy", np.tile(symbols, (10, 1)))
     both("sequences", fitted(folder, f"{folder}/sequences.lehr", [f"x={folder}/s.npy"]), [f"x={folder}/gaps.npy"])
     both("text", fitted(folder, f"{folder}/kinds.lehr", [f"{folder}/kinds.csv"]), [f"{folder}/kinds.csv"])
     robust = fitted(folder, f"{folder}/robust.lehr", [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"])
@@ -276,23 +257,21 @@ def predictions(folder):
     said = predicted(folder, chain, ["y=models/data/nile.csv:flow"], stream=True, expect=3)
     assert "local_level.lehr:" in said and "'level'" in said, said
     for value, said in ("inf", "x[4500] is inf"), ("zero", "'zero' at {}:4502:7"):
-        bad = write(folder, "bad.csv", "region_of,x\n" + "south,0\n" * 4500 + f"south,{value}\n")
+        bad = write(f"{folder}/bad.csv", "region_of,x\n" + "south,0\n" * 4500 + f"south,{value}\n")
         assert said.format(bad) in predicted(folder, effects, [bad], stream=True, expect=4)
     assert set(os.listdir(folder)) - before == {"bad.csv"}, set(os.listdir(folder)) - before
 
 
 def peak(*command):
     """Peak memory in MiB, and what was said."""
-    script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
-              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    done = subprocess.run([sys.executable, "-c", script, LEHR, *command], capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1024, done.stderr
+    taken, said = peak_memory(LEHR, *command)
+    return taken / 2**20, said
 
 
 def peak_of_fit(folder, corpus, *options):
     """With what it said that would be."""
     found, said = peak("fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=4", "--batch-size", "64", "--threads", "2",
-                       "--out", os.path.join(folder, "peak"), *options)
+                       "--out", f"{folder}/peak", *options)
     told = re.search(r"at most ([0-9.]+) MB", said)
     return found, float(told[1]) * 1e6 / 2**20 if told else None
 
@@ -302,7 +281,7 @@ def memory(folder):
     lines = "\n".join(documents(1000)) + "\n"
     found = {}
     for times in (1, 60):
-        corpus = write(folder, f"{times}.ldac", lines * times)
+        corpus = write(f"{folder}/{times}.ldac", lines * times)
         steps, sweeps = ["--method", "svi", "--epochs", "0.1"], ["--max-iter", "1"]
         for k, options in enumerate([steps, [*steps, "--stream"], [*sweeps, "--stream", "--spill", f"{folder}/spill"]]):
             peak_of_fit(folder, corpus, *options)  # the code is compiled then
@@ -314,7 +293,7 @@ def memory(folder):
 
     found = {}
     for times in (1, 20):
-        table = write(folder, "times.csv", "region_of,x\n" + "south,0\nwest,1\n" * 5000 * times)
+        table = write(f"{folder}/times.csv", "region_of,x\n" + "south,0\nwest,1\n" * 5000 * times)
         for stream in [], ["--stream"]:
             command = ["predict", f"{folder}/of_effects", "--data", table, "--out", f"{folder}/p.csv", "--draws", "20", *stream]
             found[times, len(stream)], _ = peak(*command)
@@ -325,15 +304,10 @@ def memory(folder):
 
 def changed_meanwhile(folder, path, change, model, data, *options, quietly):
     """A fit whose file is written over while it runs; quietly: with the time that it was written at before. What it says."""
-    out = os.path.join(folder, "changed")
+    out = f"{folder}/changed"
     shutil.rmtree(out, ignore_errors=True)
     command = [LEHR, "fit", model, "--data", data, "--stream", "--out", out, "--quiet", "--max-iter", "100000", "--tol", "0", *options]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while time.monotonic() < until:  # a few sweeps are done
-        if os.path.exists(f"{out}/trace.csv") and os.path.getsize(f"{out}/trace.csv") > 200:
-            break
-        time.sleep(0.01)
+    running = started(*command, path=f"{out}/trace.csv", lines=6)
     before = os.stat(path)
     change()
     if quietly:
@@ -355,22 +329,22 @@ def changes(folder):
 
     svi = ["--method", "svi", "--epochs", "1000000", "--batch-size", "20"]
     lines = [f"2 {w:07d}:1 {w + 1:08d}:1" for w in range(40)] * 50
-    corpus, longer = os.path.join(folder, "changing.ldac"), "5 0:1 1:1 2:1 3:1 04:1"
+    corpus, longer = f"{folder}/changing.ldac", "5 0:1 1:1 2:1 3:1 04:1"
     assert len(longer) == len(lines[0])
     worse = {"larger": "\n".join(line.replace(" 0", " 9") for line in lines), "longer": "\n".join([longer] * 2000)}
     for kind, text in worse.items():
-        for options in (svi, ["--method", "cavi", "--spill", os.path.join(folder, "spill")]):
+        for options in (svi, ["--method", "cavi", "--spill", f"{folder}/spill"]):
             for quietly in (False, True):
-                write(folder, "changing.ldac", "\n".join(lines) + "\n")
+                write(f"{folder}/changing.ldac", "\n".join(lines) + "\n")
                 changed_meanwhile(folder, corpus, over(corpus, text.encode()), "models/lda.lehr", f"w={corpus}", "--set", "K=3", *options,
                                   quietly=quietly)
         print("ok changes:", kind, flush=True)
-    table = os.path.join(folder, "kinds_then.csv")
+    table = f"{folder}/kinds_then.csv"
     rows = "c,y\n" + "oak,0.5\nash,1.5\nelm,2.5\n" * 500
     for text in (rows.replace("oak", "fir"), rows.replace("0.5", "NA ").replace("ash", "NA "), rows.replace("oak", "123").replace("ash", "123").replace("elm", "123")):
-        write(folder, "kinds_then.csv", rows)
+        write(f"{folder}/kinds_then.csv", rows)
         changed_meanwhile(folder, table, over(table, text.encode()), f"{folder}/kinds.lehr", table, *svi, quietly=True)
-    array, group = os.path.join(folder, "s_then.npy"), np.load(os.path.join(folder, "s.npy"))
+    array, group = f"{folder}/s_then.npy", np.load(f"{folder}/s.npy")
     np.save(array, group)
     changed_meanwhile(folder, array, lambda: np.save(array, group + 100), f"{folder}/sequences.lehr", f"x={array}", *svi, quietly=True)
     print("ok changes: text and arrays", flush=True)
@@ -378,27 +352,23 @@ def changes(folder):
 
 def left_behind(folder):
     """What a killed fit leaves in --spill goes with the next one there, and nothing else does."""
-    spill, corpus = os.path.join(folder, "left"), os.path.join(folder, "many.ldac")
+    spill, corpus = f"{folder}/left", f"{folder}/many.ldac"
     command = [LEHR, "fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=3", "--stream", "--spill", spill, "--quiet", "--tol", "0"]
     others = [os.path.join(spill, name) for name in ("lehr-photos", "lehr-notes")]
     for other in others:
         os.makedirs(other)
-        with open(os.path.join(other, "1"), "w") as f:
-            f.write("precious")
+        write(f"{other}/1", "precious")
 
     def start(name):
-        out = os.path.join(folder, name)
-        running = subprocess.Popen([*command, "--max-iter", "100000", "--out", out], stderr=subprocess.DEVNULL)
-        while not (os.path.exists(f"{out}/trace.csv") and os.path.getsize(f"{out}/trace.csv") > 200):
-            assert running.poll() is None
-            time.sleep(0.01)
+        running = started(*command, "--max-iter", "100000", "--out", f"{folder}/{name}", path=f"{folder}/{name}/trace.csv", lines=6)
+        assert running.poll() is None
         return running
 
     killed, goes_on = start("killed"), start("goes_on")
     killed.kill()
     killed.wait()
     assert len(os.listdir(spill)) == 4, os.listdir(spill)
-    subprocess.run([*command, "--max-iter", "2", "--out", os.path.join(folder, "next")], check=True, stderr=subprocess.DEVNULL)
+    lehr(*command[1:], "--max-iter", "2", "--out", f"{folder}/next")
     assert len(os.listdir(spill)) == 3, os.listdir(spill)
     assert goes_on.poll() is None, "a fit that runs lost its files"
     goes_on.send_signal(signal.SIGINT)
@@ -409,16 +379,16 @@ def left_behind(folder):
 
 def refusals(folder):
     lines = documents(200)
-    bad = write(folder, "bad.ldac", "\n".join(lines[:150] + ["2 3:1"] + lines[150:]) + "\n")
+    bad = write(f"{folder}/bad.ldac", "\n".join(lines[:150] + ["2 3:1"] + lines[150:]) + "\n")
     lda, lines_of = "models/lda.lehr", ["--set", "K=3"]
     assert f"{bad}:151" in run(folder, lda, [f"w={bad}"], *lines_of, expect=4)
     table = np.abs(R.normal(size=(100, 2)))
     table[77, 1] = np.inf
-    np.save(os.path.join(folder, "inf.npy"), table)
+    np.save(f"{folder}/inf.npy", table)
     assert "x[77, 1] is inf" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/inf.npy"], expect=4)
     assert "compressed" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/small.npz:x"], expect=4)
     assert "cannot be read in pieces" in run(folder, lda, ["w=models/data/kos.ldac.gz"], expect=4)
-    np.save(os.path.join(folder, "far.npy"), 1e6 + R.normal(size=(100, 2)))
+    np.save(f"{folder}/far.npy", 1e6 + R.normal(size=(100, 2)))
     assert "subtract" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/far.npy"], expect=4)
     assert "--init" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/x.npy"], "--init", "points", expect=2)
     crossed = run(folder, "models/matrix_factorisation.lehr", ["models/data/ratings.csv"], expect=4)
@@ -426,7 +396,7 @@ def refusals(folder):
     print("ok refusals", flush=True)
 
 
-with tempfile.TemporaryDirectory() as here:
+with temporary() as here:
     formats(here)
     models(here)
     ascents(here)
