@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import LEHR, arrays, run, temporary, write  # noqa: E402
+from lehr_tests import LEHR, bits, read, run, temporary, write  # noqa: E402
 
 DATA = "models/data/faithful.csv:eruptions,waiting"
 
@@ -23,12 +23,12 @@ def command(out, *options):
 def fit(cache, *options, environment=None):
     with temporary() as folder:
         run(*command(folder + "/o", *options), env={**os.environ, "LEHR_CACHE": cache, **(environment or {})})
-        return {k: v.tobytes() for k, v in arrays(folder + "/o/posterior.npz").items()}
+        return bits(folder + "/o/posterior.npz")
 
 
 def files(cache):
     """Name -> (inode, bytes) of what is kept."""
-    return {n: (os.stat(os.path.join(cache, n)).st_ino, open(os.path.join(cache, n), "rb").read()) for n in sorted(os.listdir(cache))}
+    return {n: (os.stat(os.path.join(cache, n)).st_ino, read(os.path.join(cache, n), "rb")) for n in sorted(os.listdir(cache))}
 
 
 def kept(cache):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 sys.path.append(f"{sys.path[0]}/../helpers")
+import lehr_tests  # noqa: E402
 from lehr_tests import LEHR, read, read_json, temporary, write  # noqa: E402
 
 ENV = {**os.environ, "PATH": os.path.dirname(LEHR) + ":" + os.environ["PATH"]}
@@ -19,8 +20,7 @@ FLIGHTS = ["models/logistic_regression.lehr", "--data", "models/data/challenger.
 
 
 def run(*command, code=0):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENV, timeout=300)
-    assert done.returncode == code, (command, done.returncode, done.stderr)
+    done = lehr_tests.run(*command, code=code, env=ENV, timeout=300)
     return done.stdout + done.stderr
 
 

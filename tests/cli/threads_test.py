@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import arrays, lehr, read_csv, temporary  # noqa: E402
+from lehr_tests import bits, lehr, read_csv, temporary  # noqa: E402
 
 R = np.random.default_rng(4)
 METHODS = {"ascent": ["--search", "none", "--max-iter", "4"],
@@ -23,8 +23,7 @@ METHODS = {"ascent": ["--search", "none", "--max-iter", "4"],
 
 def numbers(folder):
     """Everything that a fit writes but times: arrays of posterior.npz, or draws."""
-    out = {k: v.tobytes() for k, v in sorted(arrays(f"{folder}/posterior.npz").items())}
-    return out | {"trace": str([row["elbo"] for row in read_csv(f"{folder}/trace.csv")])}
+    return bits(f"{folder}/posterior.npz") | {"trace": str([row["elbo"] for row in read_csv(f"{folder}/trace.csv")])}
 
 
 with temporary() as folder:

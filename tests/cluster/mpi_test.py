@@ -4,7 +4,6 @@
 usage: mpi_test.py LEHR. Exit code 77: this build has no MPI, or there is no mpirun.
 """
 import gzip
-import json
 import os
 import re
 import resource
@@ -12,10 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+import lehr_tests  # noqa: E402
+from lehr_tests import LEHR, read, read_json, started, temporary, write  # noqa: E402
+
 BUILD = os.path.dirname(LEHR)
 RUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3"]
@@ -24,19 +24,14 @@ if not shutil.which("mpirun") or not any(f.startswith("liblehr-mpi") for f in os
 
 
 def run(*command, code=0, **more):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **more)
-    assert done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
+    done = lehr_tests.run(*command, code=code, timeout=300, **more)
     return done.stdout + done.stderr
 
 
 def contents(out):
-    with open(f"{out}/posterior.npz", "rb") as f:
-        posterior = f.read()
-    with open(f"{out}/fit.json") as f:
-        told = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files", "processes")}
-    with open(f"{out}/trace.csv") as f:
-        trace = [[r.split(",")[i] for i in (0, 2)] for r in f.read().splitlines()]
-    return posterior, told, trace
+    told = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files", "processes")}
+    trace = [[r.split(",")[i] for i in (0, 2)] for r in read(f"{out}/trace.csv").splitlines()]
+    return read(f"{out}/posterior.npz", "rb"), told, trace
 
 
 def same(tmp, name, words, ranks=(1, 2, 3), *more):
@@ -50,17 +45,16 @@ def same(tmp, name, words, ranks=(1, 2, 3), *more):
 
 def surveyed(tmp):
     """Each process reads a part of what stays in its file: all know a label that one of them has seen, and what one cannot use."""
-    with open(f"{tmp}/kinds.lehr", "w") as f:
-        f.write("model kinds { plate n; plate k = 2; plate kind; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 9);"
-                "p[k] ~ Dirichlet(concentration = 1) over kind; z[n] ~ Categorical(pi); observe c[n] ~ Categorical(p[z[n]]);"
-                "observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); }")
+    write(f"{tmp}/kinds.lehr",
+          "model kinds { plate n; plate k = 2; plate kind; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 9);"
+          "p[k] ~ Dirichlet(concentration = 1) over kind; z[n] ~ Categorical(pi); observe c[n] ~ Categorical(p[z[n]]);"
+          "observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); }")
     rows = [f"{('oak', 'ash')[n % 2]},{n % 7}" for n in range(60)] + ["yew,3"]
     fit = ["fit", f"{tmp}/kinds.lehr", "--data", f"{tmp}/kinds.csv", "--max-iter", 3]
     for bad in False, True:
         if bad:
             rows[50] = "oak,inf"
-        with open(f"{tmp}/kinds.csv", "w") as f:
-            f.write("\n".join(["c,y", *rows]) + "\n")
+        write(f"{tmp}/kinds.csv", "\n".join(["c,y", *rows]) + "\n")
         said = run(*RUN, "-n", 3, LEHR + "-mpi", *fit, "--stream", "--out", f"{tmp}/kinds", code=4 if bad else 0)
         if bad:
             assert said.count("y[50] is inf") == 1 and "process 2: " in said, said
@@ -75,8 +69,7 @@ def traffic(tmp):
     counts = []
     for sweeps in (2, 5):
         run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--search", "none", "--max-iter", sweeps, "--tol", "0", "--out", f"{tmp}/counted")
-        with open(f"{tmp}/counted/fit.json") as f:
-            counts.append(json.load(f)["processes"])
+        counts.append(read_json(f"{tmp}/counted/fit.json")["processes"])
     planned = run(LEHR, "plan", "models/lda.lehr", "--set", "K=3", "--sizes", "doc=3430,token=102,term=6906")
     sums = float(re.search(r"statistics +(\S+) bytes a process", planned)[1])
     for few, many in zip(*counts):
@@ -91,8 +84,7 @@ def processes(parent):
     out = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/stat") as f:
-                above = int(f.read().rsplit(")", 1)[1].split()[1])
+            above = int(read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[1])
             if above == parent and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(LEHR):
                 out.append(int(pid))
         except OSError:
@@ -105,11 +97,9 @@ def stopped(tmp, number):
     out = f"{tmp}/{number.name}"
     words = [*TOPICS, "--max-iter", "40", "--tol", "0", "--search", "none"]
     run(LEHR, "fit", *words, "--out", f"{out}/whole")
-    fit = subprocess.Popen([*RUN, "-n", "2", LEHR + "-mpi", "fit", *words, "--checkpoint-every", "1", "--out", f"{out}/fit"],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    while not os.path.exists(f"{out}/fit/checkpoint.bin"):
-        assert fit.poll() is None, fit.communicate()
-        time.sleep(0.01)
+    fit = started(*RUN, "-n", 2, LEHR + "-mpi", "fit", *words, "--checkpoint-every", 1, "--out", f"{out}/fit",
+                  path=f"{out}/fit/checkpoint.bin", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert fit.poll() is None, fit.communicate()
     os.kill(processes(fit.pid)[-1], number)
     said = fit.communicate(timeout=120)[0]
     assert (fit.returncode == 0) == (number == signal.SIGTERM), (fit.returncode, said)
@@ -155,18 +145,16 @@ def refusals(tmp):
 def full_disk(tmp):
     """The first process can write no more: its files may have no further byte. (Python ignores SIGXFSZ for those after it.)"""
     ignoring = ["/usr/bin/python3", "-c", "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"]
-    fit = subprocess.Popen([*RUN, "-n", "2", *ignoring, LEHR + "-mpi", "fit", *TOPICS, "--max-iter", "1000", "--tol", "0", "--out",
-                            f"{tmp}/full"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    while not os.path.exists(f"{tmp}/full/trace.csv"):
-        assert fit.poll() is None, fit.communicate()
-        time.sleep(0.01)
+    fit = started(*RUN, "-n", 2, *ignoring, LEHR + "-mpi", "fit", *TOPICS, "--max-iter", 1000, "--tol", "0", "--out", f"{tmp}/full",
+                  path=f"{tmp}/full/trace.csv", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert fit.poll() is None, fit.communicate()
     resource.prlimit(processes(fit.pid)[0], resource.RLIMIT_FSIZE, (1, 1))
     said = fit.communicate(timeout=120)[0]
     assert fit.returncode == 1 and "trace.csv: error: cannot write" in said, (fit.returncode, said)
     print("ok full disk", flush=True)
 
 
-with tempfile.TemporaryDirectory() as tmp:
+with temporary() as tmp:
     with gzip.open("models/data/kos.ldac.gz") as f, open(f"{tmp}/kos.ldac", "wb") as to:
         shutil.copyfileobj(f, to)
     refusals(tmp)

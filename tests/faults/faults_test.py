@@ -17,10 +17,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-import numpy as np
+import netCDF4
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import bits, read, run, started, temporary  # noqa: E402
 
 R = random.Random(11)
 COIN = ["models/coin.lehr", "--data", "models/data/coin.csv"]
@@ -79,16 +81,14 @@ class Trial:
         more = {"LD_PRELOAD": self.library, "LEHR_FAULT": fault} if fault else {}
         if count:
             more["LEHR_FAULT_COUNT"] = count
-        return subprocess.run(self.command(), capture_output=True, text=True, errors="replace", env=self.environment(**more), timeout=120)
+        return run(*self.command(), code=None, errors="replace", env=self.environment(**more), timeout=120)
 
 
 def content(path):
     """All of a file but times, and the place where it is."""
-    with open(path, "rb") as f:
-        raw = f.read()
+    raw = read(path, "rb")
     if path.endswith(".npz"):
-        with np.load(path) as arrays:
-            return {k: arrays[k].tobytes() for k in sorted(arrays.files)}
+        return bits(path)
     if path.endswith("fit.json"):
         return {k: v for k, v in json.loads(raw).items() if k not in ("command", "seconds", "files", "search", "prior")}
     if path.endswith("trace.csv"):
@@ -130,7 +130,7 @@ def together(trial, state, whole, between, what):
         is_new = all(state.get(k) == whole.get(k) for k in names if k in whole)
         if is_old or is_new:
             continue
-        shown = subprocess.run([trial.lehr, "show", os.path.join(trial.folder, folder)], capture_output=True, text=True)
+        shown = run(trial.lehr, "show", os.path.join(trial.folder, folder), code=None)
         told = shown.returncode == 4 and re.search("not of one fit|not the directory of a fit", shown.stderr)
         is_shown = shown.returncode == 0 and is_old_fit(folder, state, trial.before)
         assert between and (told or is_shown), (what, folder, "files of two fits", shown.returncode, shown.stderr)
@@ -194,8 +194,7 @@ def faults(o, made, name, kind, cold):
     counted = f"{made}-count"
     trial = Trial(o, made, name, cold)
     trial.run(f"{kind}:0", counted)
-    with open(counted) as f:
-        count = int(f.read())
+    count = int(read(counted))
     tried = 0
     for n in places(count, o):
         for more in ("", "+"):
@@ -262,12 +261,9 @@ def make(o, folder):
     made = f"{folder}/made"
     os.makedirs(made)
     environment = {**os.environ, "LEHR_CACHE": f"{made}/cache"}
-    run = lambda words: subprocess.run([o.lehr, *[w.replace("@", made) for w in words]], check=True, env=environment, capture_output=True)
     for words in MADE:
-        run(words)
-    with open(COIN[-1]) as f:
-        throws = [float(line) for line in f.read().split()[1:]]
-    import netCDF4
+        run(o.lehr, *[w.replace("@", made) for w in words], env=environment)
+    throws = [float(line) for line in read(COIN[-1]).split()[1:]]
     with netCDF4.Dataset(f"{made}/coin.h5", "w") as f:
         f.createDimension("n", len(throws))
         f.createVariable("x", "f8", ("n",))[:] = throws
@@ -275,9 +271,7 @@ def make(o, folder):
     begun = [o.lehr, *[w.replace("@", made) for w in COMMANDS["resume"][:-2]], "--checkpoint-every", "1"]
     while True:
         shutil.rmtree(f"{made}/begun", ignore_errors=True)
-        running = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-        while running.poll() is None and not os.path.exists(f"{made}/begun/checkpoint.bin"):
-            pass
+        running = started(*begun, path=f"{made}/begun/checkpoint.bin", env=environment)
         running.kill()
         running.wait()
         if os.path.exists(f"{made}/begun/checkpoint.bin"):
@@ -313,7 +307,7 @@ def main():
     parser.add_argument("--kinds", default=",".join(KINDS))
     o = parser.parse_args()
     o.failures = []
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         made = make(o, folder)
         attempt(o, made)
     print("\n".join(o.failures))
