@@ -8,18 +8,18 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read, run  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
 
 
 def inputs_of(target):
     """What a name stands for, and the names among that."""
-    done = subprocess.run(["ninja", "-C", BUILD, "-t", "query", target], capture_output=True, text=True, check=True)
-    block = done.stdout.split("  input: phony\n")
-    names = re.findall(r"^    (?:\| |\|\| )?(\S+)$", block[1].split("  outputs:")[0], re.M) if len(block) > 1 else []
-    return names
+    block = run("ninja", "-C", BUILD, "-t", "query", target).stdout.split("  input: phony\n")
+    return re.findall(r"^    (?:\| |\|\| )?(\S+)$", block[1].split("  outputs:")[0], re.M) if len(block) > 1 else []
 
 
 def made_by(target):
@@ -44,8 +44,7 @@ def installed():
     """Files of the build folder that the install scripts name and that are not written when it is configured."""
     out = set()
     for script in glob.glob(f"{BUILD}/cmake_install.cmake"):
-        with open(script, encoding="utf-8") as file:
-            names = re.findall(rf'"{re.escape(BUILD)}/([^"]+)"', file.read())
+        names = re.findall(rf'"{re.escape(BUILD)}/([^"]+)"', read(script))
         out |= {n for n in names if not n.endswith(("/cmake_install.cmake", ".pc", "LehrConfig.cmake", "LehrConfigVersion.cmake"))
                 and not n.startswith(("CMakeFiles/", "install_manifest", "$"))}
     return out
@@ -54,8 +53,7 @@ def installed():
 def named_in_pages():
     out = set()
     for page in ["README.md"] + glob.glob("docs/**/*.md", recursive=True) + glob.glob("examples/*/*.c"):
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
+        text = read(page)
         out |= {name for name in re.findall(r"\bbuild/([\w/.-]+\.(?:a|so))\b", text) if not name.startswith("tests/")}
         if re.search(r"-Lbuild\b.* -llehr\b", text):
             out.add("liblehr.so")
@@ -63,8 +61,7 @@ def named_in_pages():
 
 
 def target_of(path):
-    with open(path, encoding="utf-8") as file:
-        return re.search(r"cmake --build --preset release --target (\w+)", file.read()).group(1)
+    return re.search(r"cmake --build --preset release --target (\w+)", read(path)).group(1)
 
 
 def main():

@@ -7,8 +7,10 @@ usage: links_test.py, from the root of the repository
 import glob
 import os
 import re
-import subprocess
 import sys
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read, run  # noqa: E402
 
 
 def slug(heading):
@@ -19,8 +21,7 @@ def slug(heading):
 
 def prose(path):
     """A file without its blocks of code."""
-    with open(path, encoding="utf-8") as file:
-        return re.sub(r"^```.*?^```$", "", file.read(), flags=re.S | re.M)
+    return re.sub(r"^```.*?^```$", "", read(path), flags=re.S | re.M)
 
 
 def anchors(path):
@@ -50,7 +51,7 @@ def missing_paths(path):
 
 
 def pages():
-    listed = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True)
+    listed = run("git", "ls-files", "*.md", code=None)
     if listed.returncode == 0 and listed.stdout:
         return listed.stdout.split()
     return ["README.md"] + [os.path.join("docs", name) for name in os.listdir("docs") if name.endswith(".md")]

@@ -8,17 +8,16 @@ import html
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-sys.path.insert(0, "tests/report")
+sys.path += [f"{sys.path[0]}/../report", f"{sys.path[0]}/../helpers"]
 from browser import CHROMIUM, Browser  # noqa: E402
+from lehr_tests import LEHR, read, run  # noqa: E402
 
-LEHR = os.path.abspath(sys.argv[1])
 # What somebody types, and a page that is to be among the first three found.
 QUERIES = {"csv missing values": "docs/data.html", "student": "docs/families.html", "stan": "docs/comparison.html",
            "table to report": "docs/tutorial.html", "parquet": "docs/data.html"}
@@ -28,7 +27,7 @@ class Links(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.links, self.anchors, self.pictures = [], set(), 0
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(read(path))
 
     def handle_starttag(self, tag, attributes):
         for name, value in attributes:
@@ -67,12 +66,12 @@ def check(site):
     assert made == set(pages), f"not reached: {made - set(pages)}"
     for source in Path("docs").rglob("*.md"):
         assert site / source.with_suffix(".html") in pages, source
-    wanted = Path("docs/gallery.md").read_text(encoding="utf-8").count("<!-- picture:")
+    wanted = read("docs/gallery.md").count("<!-- picture:")
     assert pages[site / "docs/gallery.html"].pictures >= wanted > 5
-    rows = json.loads((site / "index.js").read_text(encoding="utf-8").removeprefix("const kPages = ").rstrip(";\n"))
+    rows = json.loads(read(site / "index.js").removeprefix("const kPages = ").rstrip(";\n"))
     assert any(address == "docs/families.html#gamma" and "lgamma(shape)" in text for address, _, _, text in rows)
-    assert "language-lehr" in text(site / "index.html") and '<nav class="toc"' in text(site / "docs/language.html")
-    assert all(heading in text(site / "index.html") for heading in ("<h4>How to</h4>", "<h4>Reference</h4>", "<h4>Results</h4>"))
+    assert "language-lehr" in read(site / "index.html") and '<nav class="toc"' in read(site / "docs/language.html")
+    assert all(heading in read(site / "index.html") for heading in ("<h4>How to</h4>", "<h4>Reference</h4>", "<h4>Results</h4>"))
     assert any(address == "docs/commands.html#lehr-fit" and "--max-iter" in said for address, _, _, said in rows)
     return len(pages)
 
@@ -85,18 +84,14 @@ def colours(site):
         return
     sys.path.insert(0, "docs/site")
     import pages as making
-    assert '<span class="kd">model</span>' in text(site / "index.html")
-    grammar = Path("grammar/Lehr.g4").read_text(encoding="utf-8")
+    assert '<span class="kd">model</span>' in read(site / "index.html")
+    grammar = read("grammar/Lehr.g4")
     for word in re.findall(r"^[A-Z]\w* : '([a-z]+)' ;", grammar, re.M):
         shown = making.coloured(f"x[n] : {word}")
         assert '<span class="k' in shown, word
     for model in Path("models").glob("*.lehr"):
-        source = model.read_text(encoding="utf-8")
+        source = read(model)
         assert html.unescape(re.sub("<[^>]*>", "", making.coloured(source))) == source, model
-
-
-def text(path):
-    return path.read_text(encoding="utf-8")
 
 
 def search(site, directory):
@@ -128,7 +123,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         site = Path(directory).resolve() / "site"
-        subprocess.run([sys.executable, "docs/site/build.py", LEHR, site], check=True)
+        run(sys.executable, "docs/site/build.py", LEHR, site)
         print(f"{check(site)} pages")
         colours(site)
         if CHROMIUM:

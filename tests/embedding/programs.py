@@ -8,30 +8,21 @@ import glob
 import math
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 
-LEHR = os.path.abspath(sys.argv[1])
-ROOT = os.getcwd()
+sys.path.append(f"{sys.path[0]}/../helpers")
+import lehr_tests  # noqa: E402
+from lehr_tests import LEHR, ROOT, arrays, need, read, temporary, write  # noqa: E402
+
 HERE = os.path.join(ROOT, "tests/embedding")
 SMALL = ["--set", "K=2", "--sizes", "dim=1"]  # the mixture that walk.c and threads.c want
 C = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I."]
 
 
 def run(*command, fails=False):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if (done.returncode != 0) != fails:
-        sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}{done.stderr}")
+    done = lehr_tests.run(*command, code=None if fails else 0)
+    assert (done.returncode != 0) == fails, done
     return done.stdout + done.stderr
-
-
-def need(*tools):
-    for tool in tools:
-        if not shutil.which(tool):
-            print(f"no {tool} here")
-            sys.exit(77)
 
 
 def model(name):
@@ -48,8 +39,7 @@ def undefined(path):
 
 def declared_in(header, name):
     """Functions that the object has; those of the library are defined in the header."""
-    with open(header) as f:
-        return set(re.findall(rf"\b({name}_\w+)\(", f.read().split("#ifdef LEHR_PREDICT_H")[0]))
+    return set(re.findall(rf"\b({name}_\w+)\(", read(header).split("#ifdef LEHR_PREDICT_H")[0]))
 
 
 def exported(path):
@@ -78,12 +68,11 @@ def every_model():
         declared = declared_in(name + ".h", name)
         assert given <= declared | {name + "_svi_step"}, f"{name}: {given - declared}"
         assert declared - given <= {name + "_svi_step"}, f"{name}: {declared - given}"
-        assert open("deps.d").read() == f"{name}.o {name}.h {name}.hpp : {path}\n"
+        assert read("deps.d") == f"{name}.o {name}.h {name}.hpp : {path}\n"
         run(*C, "-fsyntax-only", "-x", "c", name + ".h")
         built.append(name)
-    with open("use.cpp", "w") as f:
-        f.writelines(f'#include "{name}.hpp"\n' for name in built)
-        f.write(f"int main() {{ return {' + '.join(name + '_abi()' for name in built)} == 0; }}\n")
+    write("use.cpp", "".join(f'#include "{name}.hpp"\n' for name in built)
+          + f"int main() {{ return {' + '.join(name + '_abi()' for name in built)} == 0; }}\n")
     run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.cpp")
 
     for name in ("coin", "lda", "logistic_regression"):
@@ -92,9 +81,8 @@ def every_model():
         assert {f"{name}_gibbs_step", f"{name}_draw", f"{name}_log_joint"} <= given and f"{name}_step" not in given
         assert given == declared_in(name + ".h", name), name
         run(*C, "-fsyntax-only", "-x", "c", name + ".h")
-        with open("use.cpp", "w") as f:
-            f.write(f"""#include "{name}.hpp"
-                void sample({name}::State& s) {{ s.gibbs_step(1, 2, 3); s.draw(); s.log_joint(); s.load(s.save()); }}""")
+        write("use.cpp", f"""#include "{name}.hpp"
+              void sample({name}::State& s) {{ s.gibbs_step(1, 2, 3); s.draw(); s.log_joint(); s.load(s.save()); }}""")
         run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.cpp")
 
 
@@ -149,9 +137,7 @@ def names():
     library = "model gamma { plate time; p ~ Beta(1, 1); observe x[time] ~ Bernoulli(p); }"
     for name, text in (("int", NASTY), ("gamma", library), ("std", library.replace("gamma", "std")), ("INT_MAX", library.replace("gamma", "INT_MAX")),
                        ("stdin", library.replace("gamma", "stdin").replace("time", "EAGAIN").replace("x[", "stdout["))):
-        with open("m.lehr", "w") as f:
-            f.write(text)
-        run(LEHR, "build", "m.lehr", "-o", "m")
+        run(LEHR, "build", write("m.lehr", text), "-o", "m")
         for language, standards in (("c", ("c11", "gnu11")), ("c++", ("c++17", "gnu++17"))):
             for standard in standards:
                 for with_library in ([], ["-include", os.path.join(ROOT, "compiler/library/predict.h")]):
@@ -159,8 +145,8 @@ def names():
         given = exported("m.o")
         declared = declared_in("m.h", name)
         assert given == declared and all(s.isascii() for s in given), given ^ declared
-        with open("use.cpp", "w") as f:
-            f.write(f'#include <cerrno>\n#include <climits>\n#include <cmath>\n#include <cstdio>\n#include <ctime>\n#include "m.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
+        included = "".join(f"#include {header}\n" for header in ("<cerrno>", "<climits>", "<cmath>", "<cstdio>", "<ctime>", '"m.hpp"'))
+        write("use.cpp", included + f"int main() {{ return {name}_abi() == 0; }}\n")
         run("c++", "-std=c++20", "-Wall", "-Wextra", "-pedantic", "-Werror", "use.cpp", "m.o", "-o", "use")
         run("./use")
 
@@ -193,16 +179,10 @@ assert codes == [0, 0, 0] and abs(nats.value - exact) < 1e-9 * abs(exact), (code
 
 def stack():
     """Many matrices at work in a thread with little stack: they are in the memory of the state."""
-    with open("many.lehr", "w") as f:
-        f.write("model many { plate d = 48;\n")
-        for v in range(MANY):
-            f.write(f"v{v} ~ MvNormal(mean = 0, precision = 1) over d;\n")
-            f.write(f"observe x{v} ~ MvNormal(mean = v{v}, precision = 1) over d;\n")
-        f.write("}\n")
+    line = "v{0} ~ MvNormal(mean = 0, precision = 1) over d;\nobserve x{0} ~ MvNormal(mean = v{0}, precision = 1) over d;\n"
+    write("many.lehr", "model many { plate d = 48;\n" + "".join(line.format(v) for v in range(MANY)) + "}\n")
     run(LEHR, "build", "many.lehr", "-o", "many", "--shared")
-    with open("stack.py", "w") as f:
-        f.write(STACK)
-    run("/usr/bin/python3", "stack.py", str(MANY), "48")
+    run("/usr/bin/python3", write("stack.py", STACK), str(MANY), "48")
 
 
 def stream():
@@ -272,9 +252,9 @@ def same_bits():
     assert library.gmm_init(state, ctypes.c_size_t(memory.size), sizes, data, ctypes.c_uint64(3)) == 0
     for _ in range(7):
         assert library.gmm_step(state, None, ctypes.c_double(1)) == 0
-    fitted = np.load("fit/posterior.npz")
-    assert len(fitted.files) == 6
-    for name in fitted.files:
+    fitted = arrays("fit/posterior.npz")
+    assert len(fitted) == 6
+    for name in fitted:
         get = library["gmm_get_" + name.replace(".", "_")]
         get.restype = ctypes.POINTER(ctypes.c_double)
         built = np.ctypeslib.as_array(get(state, None), fitted[name].shape)
@@ -283,8 +263,7 @@ def same_bits():
 
 def missing():
     """Missing throws are left out where the object was built for them, and refused otherwise."""
-    with open("throws.c", "w") as f:
-        f.write("""#include <math.h>
+    write("throws.c", """#include <math.h>
 #include <stdio.h>
 #include "coin.h"
 static _Alignas(64) unsigned char memory[1 << 20];
@@ -301,14 +280,12 @@ int main(void) {
     for options, expected in ((["--missing", "x"], "Beta(3, 2)\n"), ([], "")):
         build("coin", *options)
         run(*C, "-std=c11", "throws.c", "coin.o", "-lm", "-o", "throws")
-        done = subprocess.run(["./throws"], capture_output=True, text=True)
-        assert done.stdout == expected and done.returncode == (0 if expected else 6), done
+        assert lehr_tests.run("./throws", code=0 if expected else 6).stdout == expected
 
 
 def known():
     """Classes that the caller knows are kept, the others inferred: Bayes' rule with weights 1/2 and means 0 and 1."""
-    with open("classes.lehr", "w") as f:
-        f.write("""model classes {
+    write("classes.lehr", """model classes {
   plate n;
   plate k = 2;
   data theta : simplex over k;
@@ -317,8 +294,7 @@ def known():
   observe x[n] ~ Normal(mean = m[z[n]], sd = 1);
 }
 """)
-    with open("classes.c", "w") as f:
-        f.write("""#include <stdio.h>
+    write("classes.c", """#include <stdio.h>
 #include "classes.h"
 static _Alignas(64) unsigned char memory[1 << 20];
 int main(void) {
@@ -338,15 +314,13 @@ int main(void) {
 """)
     run(LEHR, "build", "classes.lehr", "-o", "classes", "--missing", "z")
     run(*C, "-std=c11", "classes.c", "classes.o", "-lm", "-o", "classes")
-    done = subprocess.run(["./classes"], capture_output=True, text=True)
     one = 1 / (1 + math.exp(-0.5))
-    assert done.returncode == 0 and done.stdout == f"0 1 {one:.6f} {1 - one:.6f}\n", done
+    assert lehr_tests.run("./classes").stdout == f"0 1 {one:.6f} {1 - one:.6f}\n"
 
 
 def item_temperatures():
     """Items with 1 / T of their own weigh as much: of throws of a coin, the posterior is Beta(1 + sum 1/T heads, ...)."""
-    with open("tempered.c", "w") as f:
-        f.write("""#include <stdio.h>
+    write("tempered.c", """#include <stdio.h>
 #include "coin.h"
 static _Alignas(64) unsigned char memory[1 << 20];
 int main(void) {
@@ -440,27 +414,21 @@ def documented(text):
     build("gmm", "--set", "K=3", "--sizes", "dim=2")
     elbo = {}
     for name, part in parts.items():
-        with open(f"{name}.c", "w") as f:
-            f.write(LOOPS % part)
-        run(*C, "-fopenmp", f"{name}.c", "gmm.o", "-lm", "-o", name)
+        run(*C, "-fopenmp", write(f"{name}.c", LOOPS % part), "gmm.o", "-lm", "-o", name)
         elbo[name] = float(run(f"./{name}"))
-    with open("object.cpp", "w") as f:
-        f.write(LOOPS_CPP % re.search(r"```cpp\n(.*?)```", text, re.S)[1])
+    write("object.cpp", LOOPS_CPP % re.search(r"```cpp\n(.*?)```", text, re.S)[1])
     run("c++", "-std=c++20", "-Wall", "-Werror", "-I.", "object.cpp", "gmm.o", "-lm", "-o", "object")
     numbers, elbo["object"] = map(float, run("./object").split())
     build("coin", "--updates")
-    with open("batches.c", "w") as f:
-        f.write(BATCHES % batches)
-    run(*C, "batches.c", "coin.o", "-lm", "-o", "batches")
+    run(*C, write("batches.c", BATCHES % batches), "coin.o", "-lm", "-o", "batches")
     assert run("./batches") == "Beta(7, 3)\n"
     assert numbers == 6 and max(elbo.values()) - min(elbo.values()) < 1e-4 * abs(elbo["plain"]), elbo
 
 
 def headers():
     """The programs of the documentation, and a program in C++."""
-    text = open(os.path.join(ROOT, "docs/embedding.md")).read()
-    with open("first.c", "w") as f:
-        f.write(re.search(r"```c\n(#include.*?)```", text, re.S)[1])
+    text = read(os.path.join(ROOT, "docs/embedding.md"))
+    write("first.c", re.search(r"```c\n(#include.*?)```", text, re.S)[1])
     build("coin")
     run(*C, "first.c", "coin.o", "-lm", "-o", "first")
     assert run("./first") == "Beta(7, 3)\n"
@@ -509,6 +477,6 @@ def threads():
 TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, ranges, python, same_bits, missing, known, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         os.chdir(folder)
         TESTS[sys.argv[2]]()

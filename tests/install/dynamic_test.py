@@ -6,10 +6,10 @@ usage: dynamic_test.py BUILD, from the root of the repository
 """
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import need, run, temporary, write  # noqa: E402
 
 EXECUTABLE, SHARED = 2, 3  # e_type
 
@@ -29,7 +29,7 @@ def loaded_in(folder):
 
 def faults(path):
     """What the dynamic section has that depends on the current directory."""
-    text = subprocess.run(["readelf", "-d", "-W", path], capture_output=True, text=True, check=True).stdout
+    text = run("readelf", "-d", "-W", path).stdout
     out = []
     for kind, value in re.findall(r"\((RPATH|RUNPATH|NEEDED|AUXILIARY|FILTER)\)[^\[]*\[(.*?)\]", text):
         if kind in ("RPATH", "RUNPATH"):
@@ -47,7 +47,7 @@ def check(paths):
 def soft(path):
     """What would let an overflow of memory go further in a program or library of this tree."""
     def told(*what):
-        return subprocess.run(["readelf", *what, "-W", path], capture_output=True, text=True, check=True).stdout
+        return run("readelf", *what, "-W", path).stdout
     segments, dynamic = told("-l"), told("-d")
     out = [] if "GNU_RELRO" in segments and re.search(r"BIND_NOW|\bNOW\b", dynamic) else ["symbols can be bound to other code at run time"]
     stack = re.search(r"GNU_STACK.*?(R\S*)\s+0x", segments)
@@ -61,33 +61,29 @@ def soft(path):
 def hardened(paths):
     wrong = [f"{path}: {fault}" for path in paths for fault in soft(path)]
     assert not wrong, "\n".join(wrong)
-    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", paths[0]], capture_output=True, text=True, check=True).stdout
+    symbols = run("readelf", "--dyn-syms", "-W", paths[0]).stdout
     assert "__stack_chk_fail" in symbols and re.search(r"\w+_chk@GLIBC", symbols), "neither stacks nor buffers are checked"
 
 
 def planted(lehr, folder):
     """A library of the name of one that the program needs, in the current directory, is not loaded."""
-    needed = re.findall(r"\(NEEDED\)[^\[]*\[(.*?)\]", subprocess.run(["readelf", "-d", "-W", lehr], capture_output=True, text=True).stdout)
+    needed = re.findall(r"\(NEEDED\)[^\[]*\[(.*?)\]", run("readelf", "-d", "-W", lehr).stdout)
     assert needed
     for name in needed:
-        with open(os.path.join(folder, name), "w") as file:
-            file.write("not a library")
-    done = subprocess.run([lehr, "--version"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+        write(os.path.join(folder, name), "not a library")
+    run(lehr, "--version", cwd=folder)
 
 
 if __name__ == "__main__":
-    if not shutil.which("readelf"):
-        print("no readelf here")
-        sys.exit(77)
+    need("readelf")
     build = os.path.abspath(sys.argv[1])
     lehr = os.path.join(build, "lehr")
     paths = loaded_in(build)
     assert lehr in paths and sum(path.endswith(".so") for path in paths) >= 3, paths
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([lehr, "build", "models/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared"], check=True)
+    with temporary() as folder:
+        run(lehr, "build", "models/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared")
         check([*paths, os.path.join(folder, "coin.so")])
         planted(lehr, folder)
-    if "__asan_init" not in subprocess.run(["readelf", "--dyn-syms", "-W", lehr], capture_output=True, text=True).stdout:
+    if "__asan_init" not in run("readelf", "--dyn-syms", "-W", lehr).stdout:
         hardened([lehr, *(path for path in paths if os.path.dirname(path) == build and os.path.basename(path).startswith("liblehr"))])
     print(f"ok, {len(paths) + 1} files")

@@ -8,31 +8,20 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 import dynamic_test
+import lehr_tests
+from lehr_tests import ROOT, arrays, need, read, temporary, write
 
 BUILD = os.path.abspath(sys.argv[1])
-ROOT = os.getcwd()
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def run(*command, **environment):
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def need(*tools):
-    for tool in tools:
-        if not shutil.which(tool):
-            print(f"no {tool} here")
-            sys.exit(77)
+    return lehr_tests.run(*command, env={**os.environ, **environment}).stdout
 
 
 def libraries(path):
@@ -82,17 +71,11 @@ def examples(prefix):
     assert "ELBO" in run("build/ranges_threads", "8")
     check_mixture(prefix, run("build/mixture", "models/gmm.lehr", "models/data/faithful.csv"))
 
-    with open("models/gmm.lehr") as f:
-        text = f.read()
-    with open("models/gmm.lehr", "w") as f:
-        f.write(text.replace("alpha0 = 0.1", "alpha0 = 5"))
+    write("models/gmm.lehr", read("models/gmm.lehr").replace("alpha0 = 0.1", "alpha0 = 5"))
     assert "lehr build gmm" in run("cmake", "--build", "build")
     changed = run("build/stream", "20000")
     assert changed != before
-    with open("examples/CMakeLists.txt") as f:
-        text = f.read()
-    with open("examples/CMakeLists.txt", "w") as f:
-        f.write(text.replace("SET K=8", "SET K=8 alpha0=0.1"))
+    write("examples/CMakeLists.txt", read("examples/CMakeLists.txt").replace("SET K=8", "SET K=8 alpha0=0.1"))
     assert "lehr build gmm" in run("cmake", "--build", "build")
     assert run("build/stream", "20000") == before
 
@@ -104,14 +87,13 @@ def command(prefix):
     version = run(f"{prefix}/bin/lehr", "--version").strip()
     models = f"{prefix}/share/lehr/models"
     run(f"{prefix}/bin/lehr", "fit", f"{models}/coin.lehr", "--data", f"{models}/data/coin.csv", "--out", "coin")
-    with np.load("coin/posterior.npz") as posterior:
-        assert posterior["p.a"] == 15 and posterior["p.b"] == 7, dict(posterior)
+    posterior = arrays("coin/posterior.npz")
+    assert posterior["p.a"] == 15 and posterior["p.b"] == 7, posterior
     return version
 
 
 def blocks(page, language):
-    with open(f"{ROOT}/{page}") as f:
-        return re.findall(rf"```{language}\n(.*?)```", f.read(), re.S)
+    return re.findall(rf"```{language}\n(.*?)```", read(f"{ROOT}/{page}"), re.S)
 
 
 def watched(program):
@@ -144,14 +126,10 @@ def cmake_files(prefix):
     lines = [line for block in (topics, both) for line in block.splitlines() if not line.startswith("find_package")]
     os.mkdir("projects")
     os.symlink(f"{ROOT}/models", "projects/models")
-    with open("coin.cpp") as f:
-        program = f.read()
-    for name, text in (("coin", program), ("server", '#include "topics.h"\nint main() { return LDA_ABI == 0; }\n'),
+    for name, text in (("coin", read("coin.cpp")), ("server", '#include "topics.h"\nint main() { return LDA_ABI == 0; }\n'),
                        ("app", '#include "gmm.hpp"\n#include "lehr/lehr.h"\nint main() { return GMM_ABI == 0; }\n')):
-        with open(f"projects/{name}.cpp", "w") as f:
-            f.write(text)
-    with open("projects/CMakeLists.txt", "w") as f:
-        f.write(first + "add_executable(server server.cpp)\nadd_executable(app app.cpp)\n" + "\n".join(lines) + "\n")
+        write(f"projects/{name}.cpp", text)
+    write("projects/CMakeLists.txt", first + "add_executable(server server.cpp)\nadd_executable(app app.cpp)\n" + "\n".join(lines) + "\n")
     run("cmake", "-S", "projects", "-B", "projects/build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", "projects/build")
     for name in "coin", "server", "app":
@@ -160,15 +138,13 @@ def cmake_files(prefix):
 
 def pkg_config(prefix, version):
     """The first program of docs/library.md, as it stands there, with the prediction at its end, and what they say there."""
-    with open(f"{prefix}/share/lehr/docs/library.md") as f:
-        (program, printed), (more, said) = re.findall(r"```cpp\n([^`]*)```\n\n```text\n([^`]*)```", f.read())
+    page = read(f"{prefix}/share/lehr/docs/library.md")
+    (program, printed), (more, said) = re.findall(r"```cpp\n([^`]*)```\n\n```text\n([^`]*)```", page)
     end = "  return 0;\n}\n"
     assert program.endswith(end), program
     program, printed = program.removesuffix(end) + more + end, printed + said
-    with open("coin.cpp", "w") as f:
-        f.write(program)
-    with open("watched.cpp", "w") as f:
-        f.write(watched(program))
+    write("coin.cpp", program)
+    write("watched.cpp", watched(program))
     here = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
     flags = run("pkg-config", "--cflags", "--libs", "lehr", **here).split()
     run("c++", "-std=c++20", *WARNINGS, "coin.cpp", "-o", "first_program", *flags)
@@ -182,8 +158,7 @@ def no_traces(prefix):
     """Nothing that was installed knows where it was built."""
     for folder, _, names in os.walk(f"{prefix}/lib"):
         for name in names:
-            with open(os.path.join(folder, name), "rb") as f:
-                assert BUILD.encode() not in f.read(), os.path.join(folder, name)
+            assert BUILD.encode() not in read(os.path.join(folder, name), "rb"), os.path.join(folder, name)
     loaded = dynamic_test.loaded_in(prefix)
     assert len(loaded) >= 4, loaded  # the command, the library, and what they load
     dynamic_test.check(loaded)
@@ -197,9 +172,7 @@ def prefix():
     os.mkdir("docs")
     for name, target in (("build", BUILD), ("models", f"{ROOT}/models"), ("examples", f"{ROOT}/examples")):
         os.symlink(target, f"docs/{name}")
-    with open(f"{ROOT}/docs/library.md") as f:
-        blocks = re.findall(r"```sh\n(.*?)```", f.read(), re.S)
-    assert "held out" in run("sh", "-ec", "cd docs\nPWD=$(pwd)\n" + "".join(blocks))
+    assert "held out" in run("sh", "-ec", "cd docs\nPWD=$(pwd)\n" + "".join(blocks("docs/library.md", "sh")))
     os.rename("docs/out/lehr", "moved")
     at = os.path.abspath("moved")
     version = command(at)
@@ -239,6 +212,6 @@ def packages():
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         os.chdir(directory)
         {"prefix": prefix, "packages": packages}[sys.argv[2]]()

@@ -14,16 +14,15 @@ Columns of posteriordb.csv:
   mapping  parameters of the reference by columns of the draws: `beta[#] = beta.#`, `#` any number, `{#+1}` the one after it
   support  what parameters of the program obey and the model does not say (`0 < mu.1; ascending mu`): other draws are left out
 """
-import csv
 import fnmatch
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import columns, lehr, read_csv, read_json, temporary  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.environ.get("LEHR_SHARED_DATA", "nowhere"), "posteriordb")  # it takes an hour: only where it is asked for
@@ -48,7 +47,7 @@ FUNCTIONS = {"log": np.log, "log10": np.log10, "mean": np.mean, "sd": lambda x: 
 ARITHMETIC = {"log": np.log, "sqrt": np.sqrt, "logistic": lambda x: 1 / (1 + np.exp(-x))}
 
 
-def arrays(recipe, data):
+def made_of(recipe, data):
     """What the model is given: the data, and the arrays that `recipe` makes of them."""
     made = {}
     for statement in filter(None, (s.strip() for s in recipe.split(";"))):
@@ -65,25 +64,11 @@ def arrays(recipe, data):
     return made
 
 
-def run(lehr, *arguments):
-    done = subprocess.run([lehr, *arguments], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"lehr {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}")
-
-
-def read(path):
-    with open(path) as f:
-        rows = csv.reader(line for line in f if not line.startswith("#"))
-        names = next(rows)
-        table = np.array([[float(x) for x in row] for row in rows])
-    return dict(zip(names, table.T))
-
-
 def stack(tables):
     return {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
 
 
-def columns(expression, draws):
+def evaluated(expression, draws):
     """`expression` of columns of the draws (`sigma_a * a.3`)."""
     names = {}
 
@@ -105,7 +90,7 @@ def supported(draws, support):
             size = sum(re.fullmatch(re.escape(name) + r"\.\d+", key) is not None for key in draws)
             sides = [draws[f"{name}.{k + 1}"] for k in range(size)]
         else:
-            sides = [columns(side, draws) for side in condition.split("<")]
+            sides = [evaluated(side, draws) for side in condition.split("<")]
         for low, high in zip(sides, sides[1:]):
             keep &= low < high
     return {name: x[keep] for name, x in draws.items()}, 1 - keep.mean()
@@ -119,7 +104,7 @@ def mapped(mapping, name, draws):
         if match:
             for number in match.groups():
                 right = re.sub(r"\{#\+1\}|#", lambda m: str(int(number) + (m[0] != "#")), right, count=1)
-            return columns(right, draws)
+            return evaluated(right, draws)
     return None
 
 
@@ -137,18 +122,14 @@ def compare(draws, reference, mapping):
 
 
 def main():
-    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
-        sys.exit(f"usage: {sys.argv[0]} LEHR [PATTERN ...]")
-    lehr, patterns = os.path.abspath(sys.argv[1]), sys.argv[2:] or ["*"]
+    patterns = sys.argv[2:] or ["*"]
     if not os.path.exists(os.path.join(FOLDER, "references.json")):
         print(f"skipped: no {FOLDER}/references.json; LEHR_SHARED_DATA names the folder")
         sys.exit(SKIPPED)
-    with open(os.path.join(FOLDER, "references.json")) as f:
-        references = json.load(f)
-    with open(os.path.join(FOLDER, "index.csv")) as f:
-        data_of = {row["posterior"]: row["data"] for row in csv.DictReader(f)}
-    with open(os.path.join(HERE, "posteriordb.csv")) as f:
-        rows = [row for row in csv.DictReader(f) if row["expressible"] == "yes" and row["posterior"] in references]
+    references = read_json(os.path.join(FOLDER, "references.json"))
+    data_of = {row["posterior"]: row["data"] for row in read_csv(os.path.join(FOLDER, "index.csv"))}
+    rows = read_csv(os.path.join(HERE, "posteriordb.csv"))
+    rows = [row for row in rows if row["expressible"] == "yes" and row["posterior"] in references]
 
     print("| posterior | parameters | Gibbs: mean, sds | sd, % | default: mean, sds | sd, % |")
     print("|---|---|---|---|---|---|")
@@ -161,20 +142,17 @@ def main():
         if not os.path.exists(path):
             print(f"{posterior}: no {path}", file=sys.stderr)
             continue
-        with open(path) as f:
-            data = arrays(row["data"], json.load(f))
+        data = made_of(row["data"], read_json(path))
         reference, mapping, support = references[posterior], row["mapping"], row["support"]
-        with tempfile.TemporaryDirectory() as directory:
+        with temporary({"data.json": data}) as directory:
             at = lambda name: os.path.join(directory, name)
-            with open(at("data.json"), "w") as f:
-                json.dump(data, f)
             model = [os.path.join(HERE, row["model"]), "--data", at("data.json"), "--seed", "1", "--save-locals"]
-            run(lehr, "fit", *model, "--out", at("gibbs"), "--method", "gibbs", "--chains", str(CHAINS), "--warmup", str(WARMUP),
-                "--draws", str(DRAWS), "--thin", str(THIN), "--predictive", "0")
-            run(lehr, "fit", *model, "--out", at("fit"))
-            run(lehr, "draws", at("fit"), "-n", str(CHAINS * DRAWS), "--seed", "1", "--out", at("fit.csv"))
-            sampled, out = supported(stack([read(at(f"gibbs/draws_{c}.csv")) for c in range(1, CHAINS + 1)]), support)
-            fitted, _ = supported(read(at("fit.csv")), support)
+            lehr("fit", *model, "--out", at("gibbs"), "--method", "gibbs", "--chains", CHAINS, "--warmup", WARMUP,
+                 "--draws", DRAWS, "--thin", THIN, "--predictive", "0")
+            lehr("fit", *model, "--out", at("fit"))
+            lehr("draws", at("fit"), "-n", CHAINS * DRAWS, "--seed", "1", "--out", at("fit.csv"))
+            sampled, out = supported(stack([columns(at(f"gibbs/draws_{c}.csv")) for c in range(1, CHAINS + 1)]), support)
+            fitted, _ = supported(columns(at("fit.csv")), support)
         done += 1
         name, mean, sd_name, sd = compare(sampled, reference, mapping)
         vi_name, vi_mean, vi_sd_name, vi_sd = compare(fitted, reference, mapping)

@@ -15,7 +15,7 @@ import numpy as np
 import lehr
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import columns as table_of, read, read_json, run, write, write_json  # noqa: E402
+from lehr_tests import arrays, columns as table_of, read, read_json, run, write, write_json  # noqa: E402
 
 LEHR = os.path.abspath(sys.argv.pop(1))
 DATA = "models/data"
@@ -159,11 +159,11 @@ class SameBytes(unittest.TestCase):
         loaded = lehr.load(a)
         for m in (fitted, loaded):
             predicted = m.predictive(x)
-            with np.load(f"{self.out}/p.npz") as expected:
-                self.assertEqual(set(expected), set(predicted))
-                for name in expected:
-                    np.testing.assert_array_equal(expected[name], predicted[name])
-                    self.assertEqual(expected[name].dtype.kind, predicted[name].dtype.kind)
+            expected = arrays(f"{self.out}/p.npz")
+            self.assertEqual(set(expected), set(predicted))
+            for name in expected:
+                np.testing.assert_array_equal(expected[name], predicted[name])
+                self.assertEqual(expected[name].dtype.kind, predicted[name].dtype.kind)
             self.assertEqual(read_json(f"{a}/score.json")["per_observation"], m.score(x))
             drawn = table_of(f"{self.out}/draws.csv")
             np.testing.assert_array_equal(drawn["mu.1.1"], m.draws(5, seed=3)["mu"][0, :, 0, 0])
@@ -174,8 +174,7 @@ class SameBytes(unittest.TestCase):
             "2", "--out", f"{self.out}/a", "--quiet")
         drawn = table_of(f"{self.out}/a/draws_2.csv")
         np.testing.assert_array_equal(drawn["p"], m.draws()["p"][1])
-        with np.load(f"{self.out}/a/posterior.npz") as expected:
-            np.testing.assert_array_equal(expected["p.mean"], m.posterior_["p"].mean)
+        np.testing.assert_array_equal(arrays(f"{self.out}/a/posterior.npz")["p.mean"], m.posterior_["p"].mean)
         with self.assertRaisesRegex(lehr.UsageError, "sampling"):
             m.save(f"{self.out}/b")
         with self.assertRaisesRegex(lehr.DataError, "draws.nc"):

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 from made import fit_json, make
-from lehr_tests import lehr, read, read_json, write
+from lehr_tests import lehr, read, read_json, temporary
 
 sys.argv.pop(1)
 
@@ -170,11 +170,10 @@ class Reports(unittest.TestCase):
                 self.assertFalse(re.search(r"\\[a-z]", "".join(t for m in tree.iter("math") for t in m.itertext())))
 
     def test_text_is_escaped(self):
-        with tempfile.TemporaryDirectory() as d:
-            labels = ["<b>bold</b>", "a & b", "\"quoted\" 'too'", "\x1b[31m", "ok"]
-            write(f"{d}/labels", "\n".join(labels) + "\n")
-            write(f"{d}/x.csv", "x\n" + "\n".join(str(k % 5) for k in range(40)) + "\n")
-            write(f"{d}/m.lehr", "model m { plate n; plate term; p ~ Dirichlet(concentration = 1) over term; observe x[n] ~ Categorical(p); }\n")
+        labels = ["<b>bold</b>", "a & b", "\"quoted\" 'too'", "\x1b[31m", "ok"]
+        model = "model m { plate n; plate term; p ~ Dirichlet(concentration = 1) over term; observe x[n] ~ Categorical(p); }\n"
+        table = "x\n" + "\n".join(str(k % 5) for k in range(40)) + "\n"
+        with temporary({"labels": "\n".join(labels) + "\n", "x.csv": table, "m.lehr": model}) as d:
             lehr("fit", f"{d}/m.lehr", "--data", f"{d}/x.csv", "--labels", f"term={d}/labels", "--quiet", "--out", f"{d}/fit")
             lehr("report", f"{d}/fit", "-o", f"{d}/r.html")
             text, tree = parse(f"{d}/r.html")
@@ -183,7 +182,7 @@ class Reports(unittest.TestCase):
             self.assertTrue(set(labels[:3]) <= set("".join(t.itertext()) for t in tree.iter("th")))
 
     def test_what_is_gone_is_said(self):
-        with tempfile.TemporaryDirectory() as d:
+        with temporary() as d:
             for file in ("models/coin.lehr", "models/data/coin.csv"):
                 shutil.copy(file, d)
             lehr("fit", f"{d}/coin.lehr", "--data", f"{d}/coin.csv", "--quiet", "--out", f"{d}/fit")
@@ -199,7 +198,7 @@ class Reports(unittest.TestCase):
             self.assertNotIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
 
     def test_data_without_what_is_missing(self):
-        with tempfile.TemporaryDirectory() as d:
+        with temporary() as d:
             fit = ["fit", "models/linear_regression.lehr", "--drop-missing", "--data", "x=models/data/penguins.csv:bill_length_mm,bill_depth_mm",
                    "--data", "y=models/data/penguins.csv:body_mass_g", "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{d}/fit"]
             lehr(*fit)
