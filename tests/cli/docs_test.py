@@ -11,12 +11,11 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
 
-LEHR = os.path.abspath(sys.argv[1])
-ROOT = os.getcwd()
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, ROOT, read, run, temporary  # noqa: E402
+
 HERE = {**os.environ, "PATH": f"{os.path.dirname(LEHR)}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 PROGRAMS = ("lehr ", "cc ", "c++ ", "./", "python3 ", "PATH=", "cmp ")
@@ -25,8 +24,7 @@ if shutil.which("mpirun") and os.path.exists(LEHR + "-mpi"):
 
 
 def blocks(path):
-    with open(path, encoding="utf-8") as f:
-        return re.findall(r"```(sh|python|console)\n(.*?)```", f.read(), re.S)
+    return re.findall(r"```(sh|python|console)\n(.*?)```", read(path), re.S)
 
 
 def commands(path, language, block):
@@ -43,7 +41,8 @@ def commands(path, language, block):
             yield shlex.split(line, comments=True)
 
 
-def run(arguments, directory):
+def failure(arguments, directory):
+    """What went wrong, or None."""
     if "fit" in arguments and "--max-iter" not in arguments:
         arguments = arguments + ["--max-iter", "2", "--quiet"]
         if "svi" in arguments:
@@ -51,7 +50,7 @@ def run(arguments, directory):
     program = {"lehr": LEHR, "python3": "/usr/bin/python3"}.get(arguments[0], arguments[0])
     if program.startswith("./") and not os.path.exists(os.path.join(directory, program)):
         return "no such program: an earlier command of this page did not make it"
-    done = subprocess.run([program] + arguments[1:], cwd=directory, capture_output=True, text=True, env=HERE)
+    done = run(program, *arguments[1:], code=None, cwd=directory, env=HERE)
     return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:400]}"
 
 
@@ -77,7 +76,7 @@ def alike(shown, printed):
 
 def replay(command, lines, directory):
     """What is not as it is shown, or None; `...` stands for any lines. Of a command that fails its errors are shown."""
-    done = subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True, timeout=300, env=HERE)
+    done = run("sh", "-c", command, code=None, cwd=directory, timeout=300, env=HERE)
     printed = (done.stderr if "error:" in "".join(lines) else done.stdout).splitlines()
     if (done.returncode != 0) != ("error:" in "".join(lines)) or not is_shown(lines, printed):
         return f"exit {done.returncode}\n{done.stdout}{done.stderr}"
@@ -95,7 +94,7 @@ def is_shown(lines, printed):
 def main():
     pages = ["README.md"] + sorted(glob.glob("docs/**/*.md", recursive=True))
     failed = total = 0
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         for name in ("models", "docs", "examples", "runtime", "compiler"):
             os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
         os.symlink(os.path.dirname(LEHR), os.path.join(directory, "build"))
@@ -103,7 +102,7 @@ def main():
             if language == "console":
                 done = [(command, replay(command, lines, directory)) for command, lines in sessions(block)]
             else:
-                done = [(" ".join(words), run(words, directory)) for words in commands(page, language, block)]
+                done = [(" ".join(words), failure(words, directory)) for words in commands(page, language, block)]
             total += len(done)
             for command, problem in done:
                 if problem:

@@ -5,12 +5,11 @@ grows exponentially, or with the fourth power.
 large_models.py PROGRAM"""
 
 import resource
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-PROGRAM = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import lehr, temporary  # noqa: E402
+
 SECONDS, BYTES = 120, 3 << 30
 
 HEAD = """model m {
@@ -117,11 +116,8 @@ def limit():
 
 
 def run(text, *command):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "m.lehr"
-        path.write_text(text)
-        return subprocess.run([PROGRAM, command[0], str(path), *command[1:]], capture_output=True, text=True,
-                              preexec_fn=limit)
+    with temporary({"m.lehr": text}) as folder:
+        return lehr(command[0], f"{folder}/m.lehr", *command[1:], code=None, preexec_fn=limit)
 
 
 failures = []

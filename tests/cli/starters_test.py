@@ -11,9 +11,7 @@ import shutil
 import sys
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import lehr, read_json, run, temporary  # noqa: E402
-
-ROOT = os.getcwd()
+from lehr_tests import ROOT, lehr, read_json, run, temporary  # noqa: E402
 
 
 def transcript():

@@ -12,16 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 
-import exact
-import jags
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, f"{ROOT}/tests/embedding")
+sys.path.insert(0, f"{sys.path[0]}/../embedding")
 from built import Built  # noqa: E402
+import exact  # noqa: E402
+import jags  # noqa: E402
+from lehr_tests import ROOT, arrays, read, read_json, run, started  # noqa: E402
 
 PASSES = ("eliminate-dead-code contract-arrays outline-parallel-loops hoist-invariants skip-at-fixed-point "
           "bucket-by-length vectorise-recurrences jam-steps vectorise-short-items block-registers narrow "
@@ -52,7 +50,7 @@ class Bench:
     def run(self, check, *words, env=None, allowed=(0,), program=None):
         environment = {**os.environ, "LEHR_CACHE": "off", **(env or {})}
         try:
-            done = subprocess.run([program or self.program, *words], capture_output=True, text=True, timeout=SECONDS, env=environment)
+            done = run(program or self.program, *words, code=None, timeout=SECONDS, env=environment)
         except subprocess.TimeoutExpired:
             raise Defect(check, f"no end after {SECONDS} s: {' '.join(words)}") from None
         if done.returncode not in allowed or "internal error" in done.stderr:
@@ -66,8 +64,7 @@ class Bench:
         done = self.run(check, "fit", self.model, *(bound or self.bound), *short, *options, "--out", out, env=env, allowed=(0, 2, 3, 4, 5))
         if not os.path.exists(f"{out}/posterior.npz"):
             return done.returncode, {}, {"stderr": done.stderr}
-        with np.load(f"{out}/posterior.npz") as q, open(f"{out}/fit.json") as f:
-            return done.returncode, {k: q[k] for k in q.files}, json.load(f)
+        return done.returncode, arrays(f"{out}/posterior.npz"), read_json(f"{out}/fit.json")
 
 
 def difference(a, b):
@@ -116,8 +113,7 @@ def formatted(b):
     texts = []
     for _ in range(2):
         b.run("format", "format", b.model)
-        with open(b.model) as f:
-            texts.append(f.read())
+        texts.append(read(b.model))
     if texts[0] != texts[1]:
         raise Defect("format", "a second time changes the text")
     if derived() != before:
@@ -162,8 +158,7 @@ def moved(b, which):
 
 def thresholds_of_code():
     """Those of the compiler with values to try, as tests/passes/thresholds_test.cpp has them: (name, values, what goes with it)."""
-    with open(f"{ROOT}/tests/passes/thresholds_test.cpp") as f:
-        text = f.read()
+    text = read(f"{ROOT}/tests/passes/thresholds_test.cpp")
     texts = dict(re.findall(r'(k\w+) = "([^"]*)"', text))
     rows = re.findall(r'\{"([\w.]+)", \{([^}]*)\}(?:, (?:"([^"]*)"|(k\w+)))?\}', text)
     return [(name, values.split(", "), also or texts.get(by, "")) for name, values, also, by in rows]
@@ -201,8 +196,7 @@ def processes(b):
                      allowed=(0, 2, 3), program="mpirun")
     if many.returncode:
         return False  # not for this model
-    with np.load(f"{out}/posterior.npz") as q:
-        return same("processes", one, (0, {k: q[k] for k in q.files}, {}), 0)
+    return same("processes", one, (0, arrays(f"{out}/posterior.npz"), {}), 0)
 
 
 def threads(b):
@@ -272,8 +266,7 @@ def sampled(b):
         table = f"{b.folder}/drawn/draws_1.csv"
         if done[0] or not os.path.exists(table):
             return False
-        with open(table) as f:
-            out.append(f.read())
+        out.append(read(table))
     if out[0] != out[1]:
         raise Defect("gibbs", "the draws depend on the threads")
     if re.search(r"\b(nan|inf)\b", out[0]):
@@ -293,8 +286,7 @@ def against_jags(b):
         return False
     if not os.path.exists(f"{b.folder}/drawn/summary.csv"):
         return False
-    with open(f"{b.folder}/drawn/summary.csv") as f:
-        rows = [line.split(",") for line in f.read().splitlines()[1:]]
+    rows = [line.split(",") for line in read(f"{b.folder}/drawn/summary.csv").splitlines()[1:]]
     found = {r[0]: (float(r[1]), float(r[3])) for r in rows}
     for name, (mean, error) in theirs.items():
         mine = found.get(jags.ours(name))
@@ -310,17 +302,13 @@ def resumed(b):
         return False
     out = f"{b.folder}/killed"
     command = [b.program, "fit", b.model, *b.bound, *long, "--checkpoint-every", "1", "--out", out]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env={**os.environ, "LEHR_CACHE": "off"})
-    while running.poll() is None and not os.path.exists(f"{out}/checkpoint.bin"):
-        time.sleep(0.001)
+    running = started(*command, path=f"{out}/checkpoint.bin", env={**os.environ, "LEHR_CACHE": "off"})
     running.kill()
     running.wait()
     if not os.path.exists(f"{out}/checkpoint.bin"):
         return False  # it had ended
     b.run("resumed", *command[1:], "--resume", out)
-    with np.load(f"{out}/posterior.npz") as q:
-        return same("resumed", whole, (0, {k: q[k] for k in q.files}, {}), 0)
+    return same("resumed", whole, (0, arrays(f"{out}/posterior.npz"), {}), 0)
 
 
 def in_python(b):
@@ -328,15 +316,13 @@ def in_python(b):
     library = f"{os.path.dirname(b.program)}/liblehr.so"
     if not os.path.exists(library):
         return False
-    done = subprocess.run([sys.executable, f"{ROOT}/tests/generator/in_python.py", b.folder, json.dumps(b.case.sizes())],
-                          capture_output=True, text=True, timeout=SECONDS,
-                          env={**os.environ, "LEHR_CACHE": "off", "LEHR_LIBRARY": library, "PYTHONPATH": f"{ROOT}/python"})
+    done = run(sys.executable, f"{ROOT}/tests/generator/in_python.py", b.folder, json.dumps(b.case.sizes()), code=None, timeout=SECONDS,
+               env={**os.environ, "LEHR_CACHE": "off", "LEHR_LIBRARY": library, "PYTHONPATH": f"{ROOT}/python"})
     if done.returncode:
         raise Defect("in_python", done.stderr.strip()[-600:])
     if b.base[0] or not os.path.exists(f"{b.folder}/python.npz"):
         return False
-    with np.load(f"{b.folder}/python.npz") as q:
-        return same("in_python", b.base, (0, {k: q[k] for k in q.files}, {}), 0)
+    return same("in_python", b.base, (0, arrays(f"{b.folder}/python.npz"), {}), 0)
 
 
 def all_informed(case):
@@ -493,8 +479,7 @@ def compare_draws(b, means):
     done = b.fit("evidence", "--method", "gibbs", "--warmup", "500", "--draws", "2000", "--chains", "4", name="drawn", short=["--quiet"])
     if done[0] or not os.path.exists(f"{b.folder}/drawn/summary.csv"):
         return None
-    with open(f"{b.folder}/drawn/summary.csv") as f:
-        rows = [line.split(",") for line in f.read().splitlines()[1:]]
+    rows = [line.split(",") for line in read(f"{b.folder}/drawn/summary.csv").splitlines()[1:]]
     has_no_mean = {m.group(1) for m in (re.match(r"(\w+)(?:\[.*?\])? ~ Half(?:Cauchy|StudentT)", line) for line in b.case.lines) if m}
     for name, mean, sd, error, *_, r_hat in rows:
         first, *at = name.split(".")
@@ -556,8 +541,7 @@ def predicted_in_pieces(b, out, data):
         given = [w for w in data if w != "--sizes" and not re.fullmatch(r"\w=\d+", w)] if more else data  # pieces have their own
         done = b.run("predict", "predict", out, *given, *more, "--out", table, allowed=(0, 2, 3, 4, 5), env=moved(b, ""))
         if done.returncode == 0:
-            with open(table) as f:
-                tables.append(f.read())
+            tables.append(read(table))
     if len(tables) == 2 and tables[0] != tables[1]:
         raise Defect("predict", "streamed predictions are others")
 

@@ -10,11 +10,12 @@ thousand; data are random values of the right support, with gaps.
     case.text         # the model file
     case.write(folder)  # model.lehr and data.json
 """
-import json
 import os
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from lehr_tests import write, write_json
 
 FEATURES = ["nested", "chain", "times", "weight", "alias", "index_data", "covariate", "vector", "matrix", "category", "bit",
             "category_index", "dirichlet", "beta", "gamma", "variance", "scale", "joint", "point", "independent", "gaps",
@@ -98,10 +99,8 @@ class Case:
 
     def write(self, folder):
         os.makedirs(folder, exist_ok=True)
-        with open(f"{folder}/model.lehr", "w") as f:
-            f.write(self.text)
-        with open(f"{folder}/data.json", "w") as f:
-            json.dump(self.contents(), f)
+        write(f"{folder}/model.lehr", self.text)
+        write_json(f"{folder}/data.json", self.contents())
         return ["--data", f"{folder}/data.json", *self.size_options()]
 
     def size_options(self):

@@ -5,9 +5,10 @@ categories, whose components the samplers may order as they like. Among 1e5 diff
 """
 import os
 import re
-import subprocess
 
 import numpy as np
+
+from lehr_tests import read, run, write
 
 SWEEPS, CHAINS = 4000, 4
 # What the translation does not know is not in the models that are compared.
@@ -138,28 +139,23 @@ def sampled(case, folder):
     if any(p.size == 0 for p in case.plates.values()):
         raise Untranslated("an empty plate")
     os.makedirs(folder, exist_ok=True)
-    with open(f"{folder}/model.bug", "w") as f:
-        f.write(text)
-    with open(f"{folder}/data.R", "w") as f:
-        f.writelines(for_jags(n, v) for n, v in data.items())
-    with open(f"{folder}/run.cmd", "w") as f:
-        f.write(f"load glm\nmodel in \"model.bug\"\n{'data in data.R' if data else ''}\ncompile, nchains({CHAINS})\n")
-        for c in range(CHAINS):
-            with open(f"{folder}/seed{c}.R", "w") as s:
-                s.write(f'".RNG.name" <- "base::Mersenne-Twister"\n".RNG.seed" <- {c + 1}\n')
-            f.write(f"parameters in seed{c}.R, chain({c + 1})\n")
-        f.write("initialize\nupdate 1000\n" + "".join(f"monitor {n}\n" for n in names) + f"update {SWEEPS}\ncoda *\nexit\n")
-    done = subprocess.run(["jags", "run.cmd"], cwd=folder, capture_output=True, text=True, timeout=300)
+    write(f"{folder}/model.bug", text)
+    write(f"{folder}/data.R", "".join(for_jags(n, v) for n, v in data.items()))
+    for c in range(CHAINS):
+        write(f"{folder}/seed{c}.R", f'".RNG.name" <- "base::Mersenne-Twister"\n".RNG.seed" <- {c + 1}\n')
+    write(f"{folder}/run.cmd", f"load glm\nmodel in \"model.bug\"\n{'data in data.R' if data else ''}\ncompile, nchains({CHAINS})\n"
+          + "".join(f"parameters in seed{c}.R, chain({c + 1})\n" for c in range(CHAINS))
+          + "initialize\nupdate 1000\n" + "".join(f"monitor {n}\n" for n in names) + f"update {SWEEPS}\ncoda *\nexit\n")
+    done = run("jags", "run.cmd", code=None, cwd=folder, timeout=300)
     if not os.path.exists(f"{folder}/CODAchain{CHAINS}.txt"):
         raise Untranslated(f"JAGS: {done.stdout[-300:]}{done.stderr[-300:]}")
     chains = [np.loadtxt(f"{folder}/CODAchain{c + 1}.txt", ndmin=2)[:, 1] for c in range(CHAINS)]
     out = {}
-    with open(f"{folder}/CODAindex.txt") as f:
-        for line in f:
-            name, first, last = line.split()
-            draws = np.stack([c[int(first) - 1:int(last)] for c in chains])
-            batches = draws.reshape(CHAINS * 20, -1).mean(axis=1)
-            out[name] = (draws.mean(), batches.std(ddof=1) / np.sqrt(len(batches)))
+    for line in read(f"{folder}/CODAindex.txt").splitlines():
+        name, first, last = line.split()
+        draws = np.stack([c[int(first) - 1:int(last)] for c in chains])
+        batches = draws.reshape(CHAINS * 20, -1).mean(axis=1)
+        out[name] = (draws.mean(), batches.std(ddof=1) / np.sqrt(len(batches)))
     return out
 
 

@@ -22,6 +22,7 @@ import numpy as np
 import checks
 import jags
 from generate import generate
+from lehr_tests import write
 from reduce import reduce
 
 REDUCING = 120  # seconds for a defect
@@ -82,8 +83,7 @@ def one(program, seed, asked, out, reduces=True):
             said = str(again)
         kept = f"{out}/{seed}"
         bound = small.write(kept)
-        with open(f"{kept}/defect.txt", "w") as f:
-            f.write(f"{said}\nlehr fit {kept}/model.lehr {' '.join(bound)}\n")
+        write(f"{kept}/defect.txt", f"{said}\nlehr fit {kept}/model.lehr {' '.join(bound)}\n")
         return "defect", f"{said.replace(folder, kept)}\n{small.text}"
 
 

@@ -8,7 +8,6 @@ convergence. Parameters after one sweep agree to 1e-9 relative and the ELBO to 1
 usage: run_oracles.py LEHR [CASE ...] [--interpret]
 """
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -16,23 +15,19 @@ import numpy as np
 from cases import CASES
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import arrays, read_json, temporary, write, write_json  # noqa: E402
+from lehr_tests import arrays, lehr, read_json, temporary, write, write_json  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def fit(lehr, directory, name, case, arguments, start):
+def fit(directory, name, case, arguments, start):
     model, data = os.path.join(directory, name + ".lehr"), os.path.join(directory, name + ".json")
     init, out = os.path.join(directory, name + ".npz"), os.path.join(directory, name)
     write(model, case["model"])
     write_json(data, case["data"])
     np.savez(init, **{k: np.asarray(v, dtype=float) for k, v in start.items()})
-    command = [lehr, "fit", model, "--data", data, "--out", out, "--init", init, "--save-locals", "--quiet", "--local-iters", "1"]
-    done = subprocess.run(command + arguments, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
-    posterior = arrays(os.path.join(out, "posterior.npz"))
-    return posterior, read_json(os.path.join(out, "fit.json"))
+    lehr("fit", model, "--data", data, "--out", out, "--init", init, "--save-locals", "--quiet", "--local-iters", "1", *arguments)
+    return arrays(os.path.join(out, "posterior.npz")), read_json(os.path.join(out, "fit.json"))
 
 
 def compare(posterior, expected, tolerance):
@@ -47,7 +42,7 @@ def compare(posterior, expected, tolerance):
     return worst <= tolerance, worst, where
 
 
-def check(lehr, name, extra):
+def check(name, extra):
     oracle = read_json(os.path.join(HERE, "oracles.json"))["cases"]
     oracle = next(c for c in oracle if c["name"] == name) if isinstance(oracle, list) else oracle[name]
     case = CASES[name](oracle)
@@ -58,7 +53,7 @@ def check(lehr, name, extra):
             problems.append(text)
 
     with temporary() as directory:
-        one, report = fit(lehr, directory, name, case, ["--max-iter", "1"] + extra, case["init"])
+        one, report = fit(directory, name, case, ["--max-iter", "1"] + extra, case["init"])
         ok, worst, where = compare(one, case["after_1"], 1e-9)
         want(ok, f"after one sweep: {where} off by {worst:.2e}")
         if case.get("elbo_1") is not None:
@@ -72,10 +67,10 @@ def check(lehr, name, extra):
             want(ok, f"local factors of the first sweep: {where} off by {worst:.2e}")
         if "elbo_refreshed" in case:
             after = {k: v for k, v in one.items() if not k.endswith(".probs")}
-            _, again = fit(lehr, directory, name, case, ["--max-iter", "0"] + extra, after)
+            _, again = fit(directory, name, case, ["--max-iter", "0"] + extra, after)
             error = abs(again["elbo"] - case["elbo_refreshed"]) / (1 + abs(case["elbo_refreshed"]))
             want(error <= 1e-9, f"ELBO with the local factors refreshed: {again['elbo']!r}, not {case['elbo_refreshed']!r}")
-        last, report = fit(lehr, directory, name, case, ["--max-iter", "20000", "--tol", "1e-20"] + extra, case["init"])
+        last, report = fit(directory, name, case, ["--max-iter", "20000", "--tol", "1e-20"] + extra, case["init"])
         ok, worst, where = compare(last, case["converged"], 1e-6)
         want(ok, f"converged: {where} off by {worst:.2e}")
         if case.get("elbo_converged") is not None:
@@ -88,11 +83,11 @@ def check(lehr, name, extra):
 def main():
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     extra = [a for a in sys.argv[1:] if a.startswith("--")]
-    lehr, names = os.path.abspath(arguments[0]), arguments[1:] or list(CASES)
+    names = arguments[1:] or list(CASES)
     failed = 0
     for name in names:
         try:
-            problems = check(lehr, name, extra)
+            problems = check(name, extra)
         except Exception as e:  # a case that cannot run has failed
             problems = [f"{type(e).__name__}: {e}"]
         print(f"{'FAILED' if problems else 'ok    '} {name}" + "".join(f"\n    {p}" for p in problems), flush=True)
