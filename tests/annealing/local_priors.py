@@ -2,22 +2,19 @@
 """Which priors of local variables a temperature divides: those of coordinates of the data, not those that other tempered
 densities depend on. One sweep at T = 2 against the formulas by hand."""
 import sys
-import tempfile
 
 import numpy as np
 from scipy.special import digamma
 
 sys.path.append(f"{sys.path[0]}/../posterior")
-from fitting import finish, fit  # noqa: E402
+from fitting import finish, fit, temporary  # noqa: E402
 
 T = 2.0
 
 
 def hot(model, data, **arguments):
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as schedule:
-        schedule.write(f"{T}\n" * 3)
-        schedule.flush()
-        return fit(model, data, "--anneal", f"file:{schedule.name}", "--max-iter", 1, "--local-iters", 1, "--save-locals",
+    with temporary({"schedule.txt": f"{T}\n" * 3}) as folder:
+        return fit(model, data, "--anneal", f"file:{folder}/schedule.txt", "--max-iter", 1, "--local-iters", 1, "--save-locals",
                    monotone=False, **arguments)
 
 

@@ -2,13 +2,12 @@
 """Sweeps of `lehr fit` at a temperature, against by_hand.py: every scope, data and entropy annealing, five kinds of models,
 the numbers of trace.csv included."""
 import sys
-import tempfile
 
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
-from fitting import finish, fit, within  # noqa: E402
+from fitting import finish, fit, temporary, within  # noqa: E402
 
 T = 2.5  # of the first sweep; the second is at 1.75 or sqrt(2.5)
 SPECS = {"linear": [T, 1 + (T - 1) / 2], "exp": [T, T**0.5], "entropy": [T, 1 + (T - 1) / 2], "file": [T, 1.3]}
@@ -31,10 +30,8 @@ def sweeps(name, kind, scope):
         q = by_hand.sweep(model, q, by_hand.weights_at(law, scope, t))
         elbos.append(model.bound(q)[0])
         objectives.append(by_hand.objective(law, t, model.bound(q)))
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
-        f.write("".join(f"{t}\n" for t in SPECS[kind]))
-        f.flush()
-        got = fit(model.TEXT, model.data, "--anneal", spec(kind, scope, f.name), "--max-iter", 3, "--local-iters", 1,
+    with temporary({"schedule.txt": "".join(f"{t}\n" for t in SPECS[kind])}) as folder:
+        got = fit(model.TEXT, model.data, "--anneal", spec(kind, scope, f"{folder}/schedule.txt"), "--max-iter", 3, "--local-iters", 1,
                   init={**model.start, **model.local_start}, monotone=False)
     same(got.temperatures, [*SPECS[kind], 1], "temperatures")
     same(got.trace, elbos, "ELBO of trace.csv")

@@ -3,12 +3,11 @@
 
 usage: barren.py LEHR
 """
-import tempfile
 
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from fitting import Folder, arrays, close, finish, fit, holds, read_csv, read_json, write
+from fitting import Folder, arrays, close, finish, fit, holds, read_csv, read_json, temporary, write
 
 RNG = np.random.default_rng(3)
 TIGHT = ["--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
@@ -274,10 +273,8 @@ def groups_that_no_item_names():
           tau ~ Gamma(shape = 1, rate = 1); p ~ Dirichlet(concentration = 1) over k; lam[k] ~ Gamma(shape = 1, rate = 1);
           z[n] ~ Categorical(p); observe c[n] ~ Poisson(lam[z[n]]); b[user] ~ Normal(mean = mu, precision = tau);
           observe y[n] ~ Normal(mean = b[who[n]], sd = 1); }}"""
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-            file.write("who,y,c\n" + "".join(f"{a},{b},{k}\n" for a, b, k in zip(who, y.tolist(), c)))
-            file.flush()
-            whole, parts = (fit(text, [file.name], "--search", "none", "--max-iter", "60", "--tol", "0", *more, save_locals=False)
+        with temporary({"t.csv": "who,y,c\n" + "".join(f"{a},{b},{k}\n" for a, b, k in zip(who, y.tolist(), c))}) as folder:
+            whole, parts = (fit(text, [f"{folder}/t.csv"], "--search", "none", "--max-iter", "60", "--tol", "0", *more, save_locals=False)
                             for more in ([], ["--stream"]))
         for name, values in whole.posterior.items():
             if name[0] in "mtb" and not close(values, parts.posterior[name], 1e-6):

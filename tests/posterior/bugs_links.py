@@ -6,12 +6,11 @@ introduction to generalized linear models, 1990).
 A published mean must be within four standard errors, theirs and ours together, standard deviations within 12 % (of 360 to 4000
 independent draws there). usage: bugs_links.py LEHR
 """
-import json
 import os
 
 import numpy as np
 
-from fitting import ROOT, finish, fit
+from fitting import ROOT, finish, fit, read_json
 from sampling import sample, standard_error
 
 LSAT = """model lsat { plate student; plate item;
@@ -47,8 +46,7 @@ def check_mean(name, x, mean, sd, error):
 
 
 def data(name):
-    with open(os.path.join(ROOT, "tests/posterior/data", name)) as f:
-        return json.load(f)
+    return read_json(os.path.join(ROOT, "tests/posterior/data", name))
 
 
 def lsat():

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, arrays, check, finish, fit, lehr, near, read_json, write
+from fitting import Folder, arrays, check, finish, fit, lehr, near, write
 
 RNG = np.random.default_rng(3)
 TIGHT = ["--tol", "1e-15", "--max-iter", "20000", "--local-tol", "1e-14", "--local-iters", "10000"]
@@ -513,11 +513,10 @@ def scores_and_predictions():
         logs = np.log(pi) + (new[:, None] * np.log(p) + (1 - new[:, None]) * np.log1p(-p)).sum(-1)
         there = ~np.isnan(known)
         want = logsumexp(logs[~there], axis=1).sum() + logs[there, known[there].astype(int)].sum()
-        f.run("score", f.at("fit"), "--data", f.bind("new", {"x": new, "z": known}))
-        score = read_json(f.at("fit/score.json"))
+        score = f.score({"x": new, "z": known})
         worst = near(score["total"], want, 1e-10)
         assert score["observations"] == new.size + there.sum(), score
-        f.run("predict", f.at("fit"), "--data", f.at("new.json"), "--out", f.at("out.npz"))
+        f.run("predict", f.at("fit"), "--data", f.at("test.json"), "--out", f.at("out.npz"))
         probability = arrays(f.at("out.npz"))["z.probability"]
         q = f.posterior
         means = [digamma(q["p.a"]) - digamma(q["p.a"] + q["p.b"]), digamma(q["p.b"]) - digamma(q["p.a"] + q["p.b"])]
@@ -543,8 +542,8 @@ model m {
     tau = f.posterior["tau.shape"] / f.posterior["tau.rate"]
     f.run("predict", f.at("fit"), "--data", f.bind("new", {"c": 0.5, "x": [None, 0.3, None], "y": [0.8, None, None]}),
           "--out", f.at("out.npz"), "--local-tol", "1e-14")
-    with np.load(f.at("out.npz")) as z:
-        mean, sd, response = z["x.mean"], z["x.sd"], z["y.mean"]
+    z = arrays(f.at("out.npz"))
+    mean, sd, response = z["x.mean"], z["x.sd"], z["y.mean"]
     precision = np.array([2 + tau * 0.25, 2])
     want = np.array([(2 + tau * 0.5 * 0.8) / precision[0], 1])
     worst = max(near(mean[[0, 2]], want, 1e-10), near(sd[0], precision[0] ** -0.5, 1e-10),

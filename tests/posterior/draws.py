@@ -10,7 +10,7 @@ import netCDF4
 import numpy as np
 from scipy import stats
 
-from fitting import ROOT, arrays, columns, finish, lehr, plain, read_csv, read_json, write, write_json
+from fitting import ROOT, arrays, columns, finish, lehr, plain, read_csv, read_json, temporary, write, write_json
 
 RNG = np.random.default_rng(11)
 
@@ -127,10 +127,8 @@ def chains_and_matrices():
       Lambda ~ Wishart(df = 4, scale = 0.5) over dim; data p : simplex over state;
       s[t] ~ Categorical(A[s[t-1]]) start Categorical(p);
       observe x[t] ~ MvNormal(mean = mu[s[t]], precision = Lambda) over dim; }"""
-    with tempfile.TemporaryDirectory() as folder:
-        labels = os.path.join(folder, "dim.txt")
-        write(labels, "länge\nbreite\n")
-        f = fitted(model, {"x": x, "p": [0.5, 0.5]}, "--draws", 300, "--save-locals", "--labels", f"dim={labels}")
+    with temporary({"dim.txt": "länge\nbreite\n"}) as folder:
+        f = fitted(model, {"x": x, "p": [0.5, 0.5]}, "--draws", 300, "--save-locals", "--labels", f"dim={folder}/dim.txt")
     d = f.draws["posterior"]
     assert d["dims"]["Lambda"] == ("chain", "draw", "dim", "dim_2") and d["dims"]["A"] == ("chain", "draw", "state", "state_2")
     assert list(d["dim"]) == ["länge", "breite"] == list(d["dim_2"]) and list(d["state"]) == [0, 1] and d["dims"]["s"][2] == "t"

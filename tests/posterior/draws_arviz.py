@@ -4,26 +4,21 @@ standard errors beside ours. Skipped where pip cannot have ArviZ.
 
 Usage: draws_arviz.py LEHR BUILD
 """
-import csv
 import glob
-import os
-import subprocess
 import sys
-import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python"))
-from newest import run_inside
+sys.path += [f"{sys.path[0]}/../python", f"{sys.path[0]}/../helpers"]
+from lehr_tests import arrays, lehr, read_csv, temporary  # noqa: E402
+from newest import run_inside  # noqa: E402
 
 
 def inside():
     import arviz
     import numpy as np
 
-    with tempfile.TemporaryDirectory() as out:
-        done = subprocess.run([sys.argv[1], "fit", "models/gmm_diagonal.lehr", "--data",
-                               "x=models/data/iris.csv:Sepal.Length,Sepal.Width", "--set", "K=2", "--method", "gibbs", "--chains", "4",
-                               "--draws", "250", "--warmup", "100", "--seed", "5", "--out", out], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    with temporary() as out:
+        lehr("fit", "models/gmm_diagonal.lehr", "--data", "x=models/data/iris.csv:Sepal.Length,Sepal.Width", "--set", "K=2",
+             "--method", "gibbs", "--chains", 4, "--draws", 250, "--warmup", 100, "--seed", 5, "--out", out)
         data = arviz.from_netcdf(f"{out}/draws.nc")
         assert set(data.groups()) == {"posterior", "sample_stats", "observed_data", "log_likelihood", "posterior_predictive"}
         assert data.posterior["mu"].sel({data.posterior["mu"].dims[-1]: "Sepal.Width"}).shape[:2] == (4, 250)
@@ -31,10 +26,10 @@ def inside():
         csv_data = arviz.from_cmdstan(sorted(glob.glob(f"{out}/draws_*.csv")))
         for name in data.posterior.data_vars:
             assert np.array_equal(csv_data.posterior[name].values, data.posterior[name].values), name
-        ours = {row["name"]: row for row in csv.DictReader(open(f"{out}/summary.csv"))}
+        ours = {row["name"]: row for row in read_csv(f"{out}/summary.csv")}
         theirs = {"mean": lambda x: x.mean(("chain", "draw")), "r_hat": arviz.rhat, "mcse": lambda x: arviz.mcse(x, method="mean"),
                   "ess_bulk": lambda x: arviz.ess(x, method="bulk"), "ess_tail": lambda x: arviz.ess(x, method="tail")}
-        fitted = np.load(f"{out}/posterior.npz")
+        fitted = arrays(f"{out}/posterior.npz")
         checked = 0
         for key, of in theirs.items():
             for name, want in of(data.posterior).data_vars.items():

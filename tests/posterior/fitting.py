@@ -78,3 +78,13 @@ class Folder:
         """What was printed, or the complaints where they are expected."""
         done = lehr(*command, code=code)
         return done.stderr if code else done.stdout
+
+    def score(self, data, *arguments, code=0):
+        """score.json for these data, or the complaints where they are expected."""
+        said = self.run("score", self.at("fit"), "--data", self.bind("test", data), *map(str, arguments), code=code)
+        return said if code else read_json(self.at("fit/score.json"))
+
+    def drawn(self, count):
+        """Columns of draws from the fit, by name."""
+        self.run("draws", self.at("fit"), "-n", count, "--out", self.at("draws.csv"))
+        return columns(self.at("draws.csv"))

@@ -11,7 +11,7 @@ import os
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
-from fitting import check, finish, fit
+from fitting import check, finish, fit, within
 
 RNG = np.random.default_rng(26)
 MODEL = """model parts { const K; plate user; plate item; plate factor = K;
@@ -23,8 +23,7 @@ ACTIVE = """model active { const K; plate user; plate item; plate factor = K;
   observe Y[user, item] ~ Poisson(sum(factor) taste[user, factor] * quality[factor, item]); }"""
 
 
-def close(got, want, what, tolerance=1e-9):
-    np.testing.assert_allclose(np.asarray(got, float), want, rtol=tolerance, atol=tolerance, err_msg=what)
+close = within(1e-9, atol=1e-9)
 
 
 def log_mean(shape, rate):
@@ -141,7 +140,7 @@ def options_as_one_by_one():
             close(both[0].elbo, both[1].elbo, f"ELBO {more}")
             assert both[0].posterior.keys() == both[1].posterior.keys() and not any("source" in name for name in both[0].posterior)
             for name, values in both[0].posterior.items():
-                close(values, both[1].posterior[name], f"{name} {more}", 1e-7)
+                within(1e-7, atol=1e-7)(values, both[1].posterior[name], f"{name} {more}")
     return f"{len(options)} options, three models"
 
 
@@ -150,7 +149,7 @@ def single_precision():
     y = counts(13, 29, 4)
     both = [fit(MODEL, {"Y": y}, "--set", "K=4", "--max-iter", 20, "--tol", 0, "--precision", precision, save_locals=False)
             for precision in ("double", "float")]
-    close(both[0].elbo, both[1].elbo, "ELBO", 1e-5)
+    within(1e-5, atol=1e-5)(both[0].elbo, both[1].elbo, "ELBO")
     return f"ELBO {both[0].elbo:.4f} and {both[1].elbo:.4f}"
 
 

@@ -9,7 +9,7 @@ import os
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from fitting import Folder, ROOT, columns, finish, fit, near, read_csv, read_json
+from fitting import Folder, ROOT, finish, fit, near, read_csv, read_json
 
 RNG = np.random.default_rng(5)
 
@@ -173,8 +173,7 @@ def gibbs():
     mean, cov, _ = mixed_exact(d)
     draws = 4000
     f = Folder(MIXED, d, "--method", "gibbs", "--draws", draws, "--warmup", 5, "--chains", 1, "--seed", 3)
-    f.run("draws", f.at("fit"), "-n", str(draws), "--out", f.at("draws.csv"))
-    drawn = columns(f.at("draws.csv"))
+    drawn = f.drawn(draws)
     x = np.stack([drawn[n] for n in ("a", "b", "w.1", "w.2", "w.3", "u.1", "u.2")], 1)
     sd = np.sqrt(np.diag(cov))
     off = np.max(np.abs(x.mean(0) - mean) / sd) * np.sqrt(draws)
@@ -189,8 +188,7 @@ def drawn_from_factor():
     d = mixed_data()
     mean, cov, _ = mixed_exact(d)
     f = Folder(MIXED, d, "--search", "none")
-    f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    drawn = columns(f.at("draws.csv"))
+    drawn = f.drawn(20000)
     x = np.stack([drawn[n] for n in ("a", "b", "w.1", "w.2", "w.3", "u.1", "u.2")], 1)
     r = np.corrcoef(x.T) - cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
     assert np.max(np.abs(r)) <= 0.04 and np.max(np.abs(x.mean(0) - mean)) <= 0.05, f"correlations off by {np.max(np.abs(r)):.3f}"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import norm
 
-from fitting import Folder, finish, fit, plain, read_json
+from fitting import Folder, finish, fit, plain
 from sampling import sample
 
 CHECKS = {}
@@ -226,14 +226,13 @@ def score(rng):
             rows.add({t: 2}, v[t], 3)
         want.append(rows.solve()[3])
     f = Folder(text, {"y": y})
-    f.run("score", f.at("fit"), "--data", f.bind("new", {"y": y}))
-    found = read_json(f.at("fit/score.json"))
+    found = f.score({"y": y})
     near(found["total"], sum(want), 1e-10, "score")
     near(found["sequences"], want, 1e-10, "sequences")
     text = "model m { %s data mu[k] : real; observe y[t] ~ Normal(mean = mu[z[t]], sd = 1); }" % (TRANSITIONS % TABLE)
     data = {"A": rng.dirichlet(np.ones(3), size=(3, 3)), "mu": [0, 1, 2], "y": rng.normal(size=6)}
     f = Folder(text, data)
-    assert "more of the chain 'z' than an element and the one before it" in f.run("score", f.at("fit"), "--data", f.bind("new", data), code=2)
+    assert "more of the chain 'z' than an element and the one before it" in f.score(data, code=2)
 
 
 class Paths:

@@ -9,14 +9,13 @@ usage: lda_sklearn.py LEHR
 """
 import gzip
 import os
-import tempfile
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation, _lda
 
-from fitting import ROOT, finish, fit, relative
+from fitting import ROOT, finish, fit, relative, temporary
 
 K, DOCUMENTS, PASSES = 10, 500, 10
 LOCAL = 50000  # iterations of a document, at most: a few leave a saddle slowly
@@ -60,13 +59,10 @@ def topics():
     set_topics(peer, peer.components_)
     ours = peer.components_
     errors = []
-    with tempfile.TemporaryDirectory() as directory:
-        corpus = os.path.join(directory, "corpus.ldac")
-        with open(corpus, "w") as f:
-            f.writelines(lines)
+    with temporary({"corpus.ldac": "".join(lines)}) as directory:
         for _ in range(PASSES):
             batch_pass(peer, x)
-            got = fit(os.path.join(ROOT, "models/lda.lehr"), ["w=" + corpus], "--set", f"K={K}", "--max-iter", 1, "--local-iters",
+            got = fit(os.path.join(ROOT, "models/lda.lehr"), [f"w={directory}/corpus.ldac"], "--set", f"K={K}", "--max-iter", 1, "--local-iters",
                       LOCAL, "--local-tol", "1e-12", init={"beta.concentration": ours,
                                                           "theta.concentration": np.ones((DOCUMENTS, K))})
             ours = got.posterior["beta.concentration"]

@@ -4,13 +4,12 @@
 With a point and a flat prior the quadratic bound of Jaakkola & Jordan (2000) is tight, so that its maximum is that of
 the likelihood. The posterior under a flat prior has means that differ from it by the skewness of the likelihood alone.
 """
-import csv
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from external import require
-from fitting import finish, fit
+from fitting import finish, fit, read_csv
 from sampling import sample
 
 MODEL = """model m { plate n; plate d; data x[n] : vector over d;
@@ -21,8 +20,7 @@ MODEL = """model m { plate n; plate d; data x[n] : vector over d;
 def data():
     rows = []
     for part in ("pima_train.csv", "pima_test.csv"):
-        with open(require(f"classic/{part}")) as f:
-            rows += csv.DictReader(f)
+        rows += read_csv(require(f"classic/{part}"))
     y = np.array([row["type"] == "Yes" for row in rows], dtype=int)
     x = np.array([[float(v) for k, v in row.items() if k != "type"] for row in rows])
     names = ["constant"] + [k for k in rows[0] if k != "type"]

@@ -3,7 +3,6 @@
 import os
 import re
 import resource
-import tempfile
 
 import numpy as np
 
@@ -55,20 +54,16 @@ def linear(model, extra=None):
 
 
 def same_code(model):
-    with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
-        f.write(model)
-        f.flush()
-        short, long = (lehr("emit", f.name, "--as", "llvm", "--sizes", f"t={n}").stdout for n in (10, STEPS))
+    with temporary({"m.lehr": model}) as folder:
+        short, long = (lehr("emit", f"{folder}/m.lehr", "--as", "llvm", "--sizes", f"t={n}").stdout for n in (10, STEPS))
     assert short == long and len(short) >= 1000, "the code depends on the length"
     return f"{len(short)} characters of LLVM for 10 and for {STEPS} steps"
 
 
 def pairs(previous):
     """The axes of a sequence's pairs: of sums over the steps where nothing but the steps tells them apart."""
-    with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
-        f.write(SEQUENCES.replace("PREVIOUS[", previous))
-        f.flush()
-        text = lehr("emit", f.name, "--as", "loops").stdout
+    with temporary({"m.lehr": SEQUENCES.replace("PREVIOUS[", previous)}) as folder:
+        text = lehr("emit", f"{folder}/m.lehr", "--as", "loops").stdout
     return set(re.findall(r"^  pair\.s\.\d+\[(.*)\]", text, re.M))
 
 

@@ -7,7 +7,7 @@ usage: named_tables.py LEHR
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from fitting import Folder, columns, finish, fit
+from fitting import Folder, columns, finish, fit, within
 
 RNG = np.random.default_rng(14)
 ROWS, COLUMNS, LAYERS = 7, 9, 4
@@ -22,8 +22,7 @@ def named(items):
     return {"i": RNG.integers(0, ROWS, items), "j": RNG.integers(0, COLUMNS, items), "k": RNG.integers(0, LAYERS, items)}
 
 
-def close(got, want, what, tolerance=1e-9):
-    np.testing.assert_allclose(np.asarray(got, float), want, rtol=tolerance, atol=tolerance, err_msg=what)
+close = within(1e-9, atol=1e-9)
 
 
 def gamma_part(shape, rate, a, b):
@@ -112,8 +111,7 @@ def draws():
     P = np.diag(np.repeat([1, 0.25], [ROWS, COLUMNS])) + F.T @ F
     mean = np.linalg.solve(P, F.T @ y + np.repeat([0, 0.25], [ROWS, COLUMNS]))
     f = Folder(model, {"i": at["i"], "j": at["j"], "y": y}, "--method", "gibbs", "--draws", 20000, "--warmup", 500, "--chains", 1, "--seed", 3)
-    f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    drawn = columns(f.at("draws.csv"))
+    drawn = f.drawn(20000)
     names = [f"A.{k + 1}" for k in range(ROWS)] + [f"B.{k + 1}" for k in range(COLUMNS)]
     x = np.stack([drawn[name] for name in names], 1)
     off = np.max(np.abs(x.mean(0) - mean) * np.sqrt(np.diag(P)))

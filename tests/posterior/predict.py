@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
 
+import fitting
 from fitting import Folder, arrays, check, finish, lehr, read_csv, write
 
 RNG = np.random.default_rng(8)
@@ -31,9 +32,7 @@ class Predicted(Folder):
 
 
 def near(a, b, limit=1e-9):
-    error = np.max(np.abs(np.asarray(a) - b) / (1 + np.abs(b)))
-    assert error < limit, (a, b)
-    return f"error {error:.0e}"
+    return f"error {fitting.near(a, b, limit):.0e}"
 
 
 MIXTURE = """
@@ -256,9 +255,9 @@ def collinear():
         observe y[n] ~ Normal(mean = fit[n], precision = tau); guide joint(w, b); }"""
     f = Predicted(model, {"x": x.tolist(), "y": y.tolist()}, "--search", "none")
     p = f.predict({"x": x[:20].tolist()})
-    with np.load(f.at("fit/posterior.npz")) as q:
-        root = np.linalg.cholesky(q["joint(w, b).precision"])
-        noise = q["tau.rate"] / (q["tau.shape"] - 1)
+    q = arrays(f.at("fit/posterior.npz"))
+    root = np.linalg.cholesky(q["joint(w, b).precision"])
+    noise = q["tau.rate"] / (q["tau.shape"] - 1)
     of_mean = np.square(np.linalg.solve(root, np.column_stack([x[:20], np.ones(20)]).T)).sum(0)
     near(p["fit.sd"], np.sqrt(of_mean), 1e-6)
     return near(p["y.sd"], np.sqrt(of_mean + noise), 1e-6)

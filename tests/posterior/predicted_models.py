@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import digamma, logsumexp, softmax
 
-from fitting import check, finish, read_json
+from fitting import check, finish
 from partly_known import apart
 from linear_normal import LinearNormal
 from predict import TIGHT, Predicted, near
@@ -30,11 +30,6 @@ def inverse(q, name):
 
 def weights(c):
     return c / c.sum(-1, keepdims=True)
-
-
-def scored(f, data, *arguments):
-    f.run("score", f.at("fit"), "--data", f.bind("test", data), *arguments)
-    return read_json(f.at("fit/score.json"))
 
 
 @check
@@ -64,7 +59,7 @@ def mixture_of_regressions():
     lt = digamma(q["tau.shape"]) - np.log(q["tau.rate"])
     log = digamma(q["pi.concentration"]) + 0.5 * lt - 0.5 * expected(q, "tau") * ((y[:, None] - means)**2 + spread)
     near(p["z.probability"][:2], softmax(log[:2], axis=1))
-    s = scored(f, {"x": new, "y": y})
+    s = f.score({"x": new, "y": y})
     want = logsumexp(np.log(w) + stats.norm.logpdf(y[:2, None], means[:2], expected(q, "tau")**-0.5), axis=1).sum()
     near(s["total"], want)
     return said
@@ -270,7 +265,7 @@ def states_with_vectors():
     f = Predicted(model, {**known, "t": [4, 5], "x": RNG.normal(size=(9, 2))}, *NONE)
     x = RNG.normal(size=(8, 2)) * 2
     x[[2, 4, 7]] = math.nan
-    p, s = f.predict({**known, "t": [5, 3], "x": x}, *TIGHT), scored(f, {**known, "t": [5, 3], "x": x})
+    p, s = f.predict({**known, "t": [5, 3], "x": x}, *TIGHT), f.score({**known, "t": [5, 3], "x": x})
     cov, total = np.linalg.inv(known["L"]), 0
     for begin, n in ((0, 5), (5, 3)):
         logs = {}
@@ -399,7 +394,7 @@ def documents_with_classes():
     f = Predicted(model, {"w": [RNG.integers(0, 5, RNG.integers(3, 8)).tolist() for _ in range(20)], "c": [0, 1, 2] + [None] * 17}, *NONE)
     q = f.posterior
     w = [[0, 1, None, 4], [2], [None, 3, 3]]
-    p, s = f.predict({"w": w}), scored(f, {"w": w})
+    p, s = f.predict({"w": w}), f.score({"w": w})
     pi, beta = weights(q["pi.concentration"]), weights(q["beta.concentration"])
     lb = digamma(q["beta.concentration"]) - digamma(q["beta.concentration"].sum(1, keepdims=True))
     total, at = 0, 0

@@ -21,11 +21,8 @@ TIGHT = ["--local-tol", "1e-14", "--local-iters", "100000", "--starts", "1"]
 class Scored(Folder):
     def score(self, data, *arguments, code=0):
         """score.json, with the split under "split" if there is one."""
-        err = self.run("score", self.at("fit"), "--data", self.bind("test", data), "--save", *map(str, arguments), code=code)
-        if code:
-            return err
-        out = read_json(self.at("fit/score.json"))
-        if os.path.exists(self.at("fit/heldout.npz")):
+        out = super().score(data, "--save", *arguments, code=code)
+        if not code and os.path.exists(self.at("fit/heldout.npz")):
             out["split"] = arrays(self.at("fit/heldout.npz"))
         return out
 

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from fitting import Folder, columns, finish, fit, near
+from fitting import Folder, finish, fit, near
 
 RNG = np.random.default_rng(9)
 PRIOR, SLAB = 0.2, 4.0  # of s = 1; variance of w
@@ -125,8 +125,7 @@ def draws():
         means += weight * np.linalg.solve(P, 2 * (x * s).T @ y)
     f = Folder(REGRESSION.replace("TAU", KNOWN), {"x": x, "y": y}, "--method", "gibbs", "--draws", 20000, "--warmup", 200,
                "--chains", 1, "--seed", 2)
-    f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    drawn = columns(f.at("draws.csv"))
+    drawn = f.drawn(20000)
     got = {v: np.stack([drawn[f"{v}.{k + 1}"] for k in range(d)], 1) for v in ("s", "w")}
     off = np.max(np.abs(got["s"].mean(0) - want))
     mean = np.max(np.abs(got["w"].mean(0) - means))

@@ -7,7 +7,6 @@ usage: tables.py LEHR
 import csv
 import itertools
 import json
-import tempfile
 
 import numpy as np
 from scipy.integrate import quad
@@ -189,17 +188,16 @@ def lines_by_name():
     for order in (orders[0], orders[3], orders[5]):
         assert close(mean(words, "", order), wanted) and close(mean(ones, " from 1", order), wanted) and close(mean(positions, "", order), wanted)
     # Names that are given have an order of their own; numbers of lines are no names.
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
-        names.write("Åsa\nbob\nli wei\n")
-        names.flush()
+    with temporary({"names.txt": "Åsa\nbob\nli wei\n"}) as folder:
+        given = ["--labels", f"person={folder}/names.txt"]
         alone = """model m { plate person; data age[person] : real; b ~ Normal(mean = 0, sd = 1); observe v[person] ~ Normal(mean = b * age[person], sd = 1); }"""
         table = "person,age,v\n" + "".join(f"{p},{age[p]},{v[p]}\n" for p in age)
         other = {"t.csv": table.replace("age,v", "age,w"), "u.csv": "person,v\n" + "".join(f"{p},{v[p]}\n" for p in sorted(age))}
         numbered = {"t.csv": table.replace("bob", "4").replace("Åsa", "1").replace("li wei", "2")}
-        _, one = run(alone, {"t.csv": table}, "--labels", f"person={names.name}")
-        _, two = run(alone, other, "--labels", f"person={names.name}")
-        wrong, _ = run(alone, numbered, "--labels", f"person={names.name}")
-        in_turn = [mean(words, "", order, ["--labels", f"person={names.name}"]) for order in orders]
+        _, one = run(alone, {"t.csv": table}, *given)
+        _, two = run(alone, other, *given)
+        wrong, _ = run(alone, numbered, *given)
+        in_turn = [mean(words, "", order, given) for order in orders]
     of_alone = sum(age[p] * v[p] for p in age) / (1 + sum(a ** 2 for a in age.values()))
     if not (close(one["b.mean"], of_alone) and close(two["b.mean"], of_alone) and all(close(x, wanted) for x in in_turn)
             and "'4' is not among the labels" in wrong.stderr):
@@ -417,9 +415,8 @@ def numbered_from():
         means = [float(row["mean"]) for row in read_csv(f"{d}/p.csv") if row["variable"] == "y"]
         simulated = call("simulate", "m.lehr", "--data", "at=d.csv:at", "--out", "s.json")
         again = read_json(f"{d}/s.json")
-        with np.load(f"{d}/one/posterior.npz") as a, np.load(f"{d}/other/posterior.npz") as b:
-            same = all(close(a[k], b[k]) for k in ("m.mean", "m.precision"))
-            mean = a["m.mean"]
+        a, b = (arrays(f"{d}/{name}/posterior.npz") for name in ("one", "other"))
+        same, mean = all(close(a[k], b[k]) for k in ("m.mean", "m.precision")), a["m.mean"]
     if one.returncode or other.returncode or predicted.returncode or simulated.returncode:
         print(one.stderr, other.stderr, predicted.stderr, simulated.stderr)
         return False
