@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/ast/ast.h"
-#include "compiler/lower/lower.h"
 #include "compiler/binding/bind.h"
+#include "compiler/lower/lower.h"
 #include "compiler/model/model.h"
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/schedule.h"

@@ -9,9 +9,9 @@
 #include <limits>
 #include <variant>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/interpret.h"
-#include "compiler/analysis/effects.h"
 
 namespace lehr::loops {
 namespace {

@@ -1,8 +1,8 @@
 // Tests for arrays that are filled before they are read; see the header for their exact meaning.
 #include "compiler/analysis/private_arrays.h"
 
-#include "compiler/loops/facts.h"
 #include "compiler/analysis/effects.h"
+#include "compiler/loops/facts.h"
 
 namespace lehr::loops {
 bool fills(const Program& p, const Stmt& s, BufferId b) {

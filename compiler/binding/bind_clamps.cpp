@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "compiler/binding/binder.h"
-#include "compiler/model/roles.h"
 #include "compiler/binding/table_rows.h"
+#include "compiler/model/roles.h"
 
 namespace lehr::model {
 

@@ -13,8 +13,8 @@
 #include <limits>
 
 #include "compiler/binding/binder.h"
-#include "compiler/model/statement_text.h"
 #include "compiler/binding/table_rows.h"
+#include "compiler/model/statement_text.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::model {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/math/evaluate.h"
 #include "compiler/binding/binder.h"
+#include "compiler/math/evaluate.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/walk.h"
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fit/fitting.h"
 #include "compiler/calibrate/quantities.h"
+#include "compiler/fit/fitting.h"
 
 namespace lehr {
 

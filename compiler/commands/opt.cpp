@@ -48,8 +48,9 @@ std::vector<double> values_of(const json& values, loops::Type type) {
   return out;
 }
 
-/// Returns the call that the file describes. Throws std::exception with a reason if it does not fit the program.
-Run read_run(const json& file, const loops::Program& p) {
+/// Returns the call that the file describes. Throws std::exception with a reason if it does not fit the program. Arrays
+/// whose shapes the passes have changed begin with zeros: `original` is the program before them, or the same.
+Run read_run(const json& file, const loops::Program& p, const loops::Program& original) {
   Run out;
   const std::string function = file.value("function", p.functions.empty() ? "" : p.functions[0].name);
   const auto it = std::ranges::find(p.functions, function, &loops::Function::name);
@@ -71,7 +72,8 @@ Run read_run(const json& file, const loops::Program& p) {
     const loops::BufferId b(k);
     const std::size_t count = loops::values_in(p, b, out.call.sizes);
     std::vector<double> values(count, 0.0);
-    if (arrays.contains(p[b].name)) values = values_of(arrays[p[b].name], p[b].element);
+    const bool has_its_shape = k < original.buffers.size() && original[b].axes.size() == p[b].axes.size();
+    if (arrays.contains(p[b].name) && has_its_shape) values = values_of(arrays[p[b].name], p[b].element);
     if (values.size() != count)
       throw std::invalid_argument(fmt::format("'{}' has {} elements, not {}", p[b].name, count, values.size()));
     out.arrays[k] = loops::memory_of(p, b, out.call.sizes, values);
@@ -98,7 +100,7 @@ ExitCode run_both(const Options& o, const loops::Program& before, const loops::P
   if (!file) return complain({ExitCode::usage, o.arguments, "cannot be read", {}});
   try {
     const json call = json::parse(file);
-    Run first = read_run(call, before), second = read_run(call, after);
+    Run first = read_run(call, before, before), second = read_run(call, after, before);
     const std::int32_t a = loops::execute(before, first.call, first.arrays);
     const std::int32_t b = loops::execute(after, second.call, second.arrays);
     fmt::print("status {}\n", b);

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "compiler/console/describe_parts.h"
+#include "compiler/math/family.h"
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
-#include "compiler/math/family.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/console/console.h"
 #include "compiler/binding/bind.h"
+#include "compiler/console/console.h"
 
 namespace lehr::commands {
 

@@ -5,9 +5,9 @@
 // log x_k and the constant is made by step(concentration - kZeroConcentration), since the concentrations are data.
 #include <algorithm>
 
+#include "compiler/binding/bind.h"
 #include "compiler/density/poly.h"
 #include "compiler/density/zeros.h"
-#include "compiler/binding/bind.h"
 
 namespace lehr::density {
 namespace {

@@ -11,10 +11,10 @@
 #include <set>
 
 #include "compiler/evaluate/marginal.h"
-#include "compiler/posterior/saved_factor.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 namespace {

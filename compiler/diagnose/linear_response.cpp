@@ -12,11 +12,11 @@
 #include <limits>
 #include <numeric>
 
+#include "compiler/diagnose/perturbation_direction.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/instance/barren.h"
-#include "compiler/posterior/moments.h"
-#include "compiler/diagnose/perturbation_direction.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/moments.h"
 
 namespace lehr {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "compiler/advice.h"
-#include "compiler/score/held_out.h"
 #include "compiler/posterior/moments.h"
+#include "compiler/score/held_out.h"
 
 namespace lehr {
 

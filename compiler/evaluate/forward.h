@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/math/evaluate.h"
 #include "compiler/binding/bind.h"
+#include "compiler/math/evaluate.h"
 #include "compiler/model/model.h"
 
 namespace lehr {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/binding/bind.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/fit/fitting.h"
 #include "compiler/fit/left_to_gain.h"
-#include "compiler/binding/bind.h"
 #include "runtime/array.h"
 
 namespace lehr {

@@ -10,9 +10,9 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
+#include "runtime/inference/sweep.h"
 #include "runtime/output/saved_fit.h"
 #include "runtime/search/item_starts.h"
-#include "runtime/inference/sweep.h"
 
 namespace lehr {
 

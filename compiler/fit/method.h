@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/instance/instance.h"
 #include "compiler/posterior/gibbs_report.h"
 #include "compiler/posterior/predictive.h"
-#include "compiler/instance/instance.h"
 #include "runtime/inference/auto_svi.h"
 #include "runtime/inference/exact.h"
 #include "runtime/inference/gibbs.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/instance/barren.h"
-#include "compiler/fit/survey.h"
 #include "compiler/binding/bind.h"
+#include "compiler/fit/survey.h"
+#include "compiler/instance/barren.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/rows.h"
 #include "runtime/machine/machine.h"

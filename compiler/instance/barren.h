@@ -9,8 +9,8 @@
 #pragma once
 #include <optional>
 
-#include "compiler/density/density.h"
 #include "compiler/binding/bind.h"
+#include "compiler/density/density.h"
 #include "compiler/schedule/schedule.h"
 
 namespace lehr {

@@ -14,14 +14,14 @@
 #include <set>
 #include <stdexcept>
 
+#include "compiler/binding/matrix_axes.h"
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
 #include "compiler/machine/minibatch.h"
-#include "compiler/binding/matrix_axes.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
-#include "runtime/machine/random.h"
 #include "runtime/inference/cavi.h"
+#include "runtime/machine/random.h"
 #include "runtime/parallel/journal.h"
 #include "runtime/rng.h"
 #include "runtime/terminal/printable.h"

@@ -1,7 +1,7 @@
 // An instance: a model that is compiled for one data set, with the data in its memory. `fit` runs it.
 //
-// It turns a lowered program and bound data into an Engine, on which the methods of runtime/inference work. It translates
-// between the engine's buffers and arrays with names: start values, posteriors and draws.
+// It turns a lowered program and bound data into an Engine, on which the methods of runtime/inference work. It
+// translates between the engine's buffers and arrays with names: start values, posteriors and draws.
 #pragma once
 #include <functional>
 #include <memory>

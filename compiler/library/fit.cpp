@@ -11,10 +11,10 @@
 #include "compiler/fit/chains.h"
 #include "compiler/fit/fit_files.h"
 #include "compiler/fit/fit_summary.h"
-#include "compiler/score/held_out.h"
-#include "compiler/posterior/labelled_draws.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/posterior/labelled_draws.h"
+#include "compiler/score/held_out.h"
 #include "runtime/files/npz.h"
 
 namespace lehr {

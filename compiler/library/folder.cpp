@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/fit/fit_files.h"
-#include "compiler/score/held_out.h"
-#include "compiler/posterior/saved_draws.h"
 #include "compiler/library/impl.h"
+#include "compiler/posterior/saved_draws.h"
+#include "compiler/score/held_out.h"
 #include "runtime/files/readers.h"
 #include "runtime/output/trace.h"
 

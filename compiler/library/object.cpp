@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/score/held_out.h"
 #include "compiler/instance/built.h"
 #include "compiler/instance/members.h"
 #include "compiler/library/c_options.h"
 #include "compiler/model/walk.h"
+#include "compiler/score/held_out.h"
 
 namespace lehr {
 namespace {

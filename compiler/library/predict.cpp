@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compiler/predict/prediction.h"
-#include "compiler/predict/prediction_arrays.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/predict/prediction.h"
+#include "compiler/predict/prediction_arrays.h"
 
 namespace lehr {
 

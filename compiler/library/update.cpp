@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "compiler/advice.h"
-#include "compiler/score/held_out.h"
-#include "compiler/posterior/posterior_prior.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/posterior/posterior_prior.h"
+#include "compiler/score/held_out.h"
 
 namespace lehr {
 

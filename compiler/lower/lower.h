@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/loops/loops.h"
 #include "compiler/binding/bind.h"
+#include "compiler/loops/loops.h"
 #include "compiler/schedule/schedule.h"
 
 namespace lehr::loops {

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/binding/matrix_axes.h"
 #include "compiler/conditionals/chain_lag.h"
 #include "compiler/lower/functions.h"
-#include "compiler/binding/matrix_axes.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"

@@ -1,7 +1,7 @@
 // Loops that are emitted as vectors by the lowering, without LLVM's vectoriser.
 // The iterations of such a loop are one whole vector, or a few. LLVM's vectoriser would make the same code, but analyse
-// and copy the loop first. The lane loops of the vectoriser of Loops (compiler/passes/vectoriser/vectorised.h) are of this kind.
-// An expression that is the same in all lanes stays a scalar until it meets a vector (broadcast_scalar()).
+// and copy the loop first. The lane loops of the vectoriser of Loops (compiler/passes/vectoriser/vectorised.h) are of
+// this kind. An expression that is the same in all lanes stays a scalar until it meets a vector (broadcast_scalar()).
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>

@@ -50,7 +50,7 @@ constexpr FitNumber kNumericOptions[] = {
      "Number of runs from different starts, of which the best ELBO is kept; gibbs, exact: number of chains"},
     {"threads", "threads", &FitOptions::threads, kThreadsRange, kThreadsHelp},
     {"parts", "parts", &FitOptions::parts, kThreadsRange,
-     "Parts into which an annealed sweep (see --anneal) divides the items; what all items share is updated after each "
+     "Parts into which an annealed sweep divides the items; what all items share is updated after each "
      "part (cavi only). 1: one part; 0: chosen automatically"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, kSeedHelp},
 };

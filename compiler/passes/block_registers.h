@@ -1,7 +1,7 @@
 // A question about the pass `block-registers` (block_registers.cpp) that other passes ask.
 #pragma once
-#include "compiler/loops/loops.h"
 #include "compiler/analysis/varying.h"
+#include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 

@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
-#include "compiler/posterior/saved_factor.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "compiler/posterior/saved_factor.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "compiler/evaluate/draw_values.h"
-#include "compiler/posterior/posterior_moments.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/pipeline.h"
+#include "compiler/posterior/posterior_moments.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {

@@ -2,8 +2,8 @@
 // factor.
 #include "compiler/posterior/joint_covariance.h"
 
-#include "compiler/posterior/saved_factor.h"
 #include "compiler/instance/members.h"
+#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/math/scalar_marginal.h"
+#include "compiler/pipeline.h"
 #include "compiler/posterior/joint_covariance.h"
 #include "compiler/posterior/step_covariance.h"
 #include "compiler/posterior/symbolic.h"
-#include "compiler/math/scalar_marginal.h"
-#include "compiler/pipeline.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <span>
 
-#include "compiler/posterior/saved_factor.h"
 #include "compiler/math/evaluate.h"
+#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/posterior/posterior_moments.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/posterior_moments.h"
 
 namespace lehr {
 

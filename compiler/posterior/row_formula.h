@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "compiler/posterior/symbolic.h"
 #include "compiler/math/expr.h"
+#include "compiler/posterior/symbolic.h"
 
 namespace lehr {
 

@@ -9,11 +9,11 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/packed.h"
+#include "compiler/instance/members.h"
+#include "compiler/math/factor_draw.h"
 #include "compiler/posterior/labelled_draws.h"
 #include "compiler/posterior/moments.h"
 #include "compiler/posterior/saved_factor.h"
-#include "compiler/instance/members.h"
-#include "compiler/math/factor_draw.h"
 #include "runtime/rng.h"
 
 namespace lehr {

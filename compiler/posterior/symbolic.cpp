@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/posterior/row_formula.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/row_formula.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/predict/elimination.h"
 #include "compiler/math/predictive.h"
+#include "compiler/predict/elimination.h"
 
 namespace lehr {
 

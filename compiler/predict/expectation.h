@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "compiler/evaluate/forward.h"
+#include "compiler/pipeline.h"
 #include "compiler/predict/element_prediction.h"
 #include "compiler/predict/elimination.h"
-#include "compiler/pipeline.h"
 
 namespace lehr {
 

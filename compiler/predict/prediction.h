@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/score/held_out.h"
 #include "compiler/fit/item_solution.h"
-#include "compiler/predict/unseen_groups.h"
 #include "compiler/instance/instance.h"
+#include "compiler/predict/unseen_groups.h"
+#include "compiler/score/held_out.h"
 
 namespace lehr {
 

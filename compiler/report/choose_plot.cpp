@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/posterior/element_names.h"
 #include "compiler/math/member_families.h"
+#include "compiler/posterior/element_names.h"
 #include "compiler/report/page.h"
 
 namespace lehr::report {

@@ -11,9 +11,9 @@
 #include <limits>
 
 #include "compiler/evaluate/forward.h"
-#include "compiler/posterior/moments.h"
 #include "compiler/math/evaluate.h"
 #include "compiler/model/walk.h"
+#include "compiler/posterior/moments.h"
 
 namespace lehr::report {
 namespace {

@@ -21,8 +21,8 @@
 #include "compiler/fit/item_solution.h"
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/output/saved_fit.h"
 #include "runtime/inference/sweep.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr {
 

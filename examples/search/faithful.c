@@ -1,8 +1,8 @@
 /* Clusters the eruptions of a geyser by the best of many starts.
 
      lehr build models/gmm.lehr -o gmm --set K=8 --sizes dim=2
-     cc -std=c99 -O2 -I. -Iruntime/archive examples/search/faithful.c gmm.o build/runtime/liblehr_search.a -lstdc++ -lm \
-         -pthread -o faithful
+     cc -std=c99 -O2 -I. -Iruntime/archive examples/search/faithful.c gmm.o build/runtime/liblehr_search.a -lstdc++ -lm
+   \ -pthread -o faithful
      ./faithful models/data/faithful.csv */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/machine/start.h"
 #include "runtime/inference/incremental.h"
+#include "runtime/machine/start.h"
 #include "runtime/parallel/item_window.h"
 #include "runtime/parallel/journal.h"
 #include "runtime/parallel/memory.h"

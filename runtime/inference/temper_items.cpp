@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/parallel/snapshot_checks.h"
 #include "runtime/inference/temper.h"
+#include "runtime/parallel/snapshot_checks.h"
 
 namespace lehr {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/search/components.h"
 #include "runtime/inference/sweep.h"
+#include "runtime/search/components.h"
 
 namespace lehr {
 

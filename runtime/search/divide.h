@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/search/components.h"
 #include "runtime/inference/sweep.h"
 #include "runtime/rng.h"
+#include "runtime/search/components.h"
 
 namespace lehr {
 

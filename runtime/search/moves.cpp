@@ -15,9 +15,9 @@
 #include <span>
 #include <utility>
 
+#include "runtime/inference/geometric.h"
 #include "runtime/search/component_edits.h"
 #include "runtime/search/divide.h"
-#include "runtime/inference/geometric.h"
 #include "runtime/search/split.h"
 
 namespace lehr {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/search/components.h"
 #include "runtime/rng.h"
+#include "runtime/search/components.h"
 
 namespace lehr {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/console/describe.h"
-#include "compiler/posterior/saved_draws.h"
 #include "compiler/library/lehr_c.h"
+#include "compiler/posterior/saved_draws.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/output/saved_fit.h"

@@ -1,5 +1,5 @@
-// Fuzzing harness: texts of Loops. Each must parse or be refused with a reason. The text of what was parsed must parse to
-// the same, and the verifiers must end.
+// Fuzzing harness: texts of Loops. Each must parse or be refused with a reason. The text of what was parsed must parse
+// to the same, and the verifiers must end.
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"

@@ -2,8 +2,8 @@
 // libm in long double and against recurrences.
 #include <random>
 
-#include "compiler/lower/functions.h"
 #include "compiler/loops/special.h"
+#include "compiler/lower/functions.h"
 #include "compiler/math/special.h"
 #include "tests/native/harness.h"
 

@@ -1,13 +1,13 @@
-// Runs a program before and after a pass in the interpreter (compiler/analysis/execute.h), and compares the buffers that
-// outlive the call bit by bit. Both programs must also be what their texts parse to.
+// Runs a program before and after a pass in the interpreter (compiler/analysis/execute.h), and compares the buffers
+// that outlive the call bit by bit. Both programs must also be what their texts parse to.
 #pragma once
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "compiler/analysis/execute.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
-#include "compiler/analysis/execute.h"
 
 namespace lehr::test {
 

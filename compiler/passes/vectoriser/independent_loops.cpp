@@ -7,9 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/analysis/rewrite.h"
 #include "compiler/passes/vectoriser/vector_accesses.h"
 
 namespace lehr::loops {

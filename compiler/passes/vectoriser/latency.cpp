@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/effects.h"
+#include "compiler/analysis/private_arrays.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/analysis/effects.h"
 #include "compiler/passes/vectoriser/independent_loops.h"
-#include "compiler/analysis/private_arrays.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {

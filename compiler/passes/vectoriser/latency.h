@@ -5,8 +5,8 @@
 #pragma once
 #include <optional>
 
-#include "compiler/loops/loops.h"
 #include "compiler/analysis/varying.h"
+#include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 

@@ -9,8 +9,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/loops/loops.h"
 #include "compiler/analysis/varying.h"
+#include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
