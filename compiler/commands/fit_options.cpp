@@ -30,12 +30,14 @@ void add_starts(CLI::App& c, FitArguments& o) {
        "longer) or none (one start). Default: quick, but none with another --method, --anneal, --temper, --max-iter, "
        "--tol, --restarts, --init or --stream")
       ->check(CLI::IsMember({"none", "quick", "full"}));
-  c.add_option("--anneal", o.fit.anneal,
-               "Temperature T that divides the log likelihood in the first sweeps and falls to 1, which helps to "
-               "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
-               "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
-               "stochastic:rho=0.25,over=50: no T, random starts are mixed in, ever less; auto: T is measured and "
-               "chosen. Default: T is 1. docs/annealing.md has all forms")
+  c.add_option(
+       "--anneal", o.fit.anneal,
+       "Temperature T that divides the log likelihood in the first sweeps and falls to 1, which helps to "
+       "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
+       "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
+       "stochastic:rho=0.25,over=50: T is 1, and each sweep mixes the parameters with random ones, with a weight "
+       "that falls from 0.25 to 0; auto: the first T is chosen by trial sweeps. Default: T is 1. docs/annealing.md has "
+       "all forms")
       ->type_name("SCHEDULE");
   c.add_option(
        "--temper", o.fit.temper,
@@ -46,9 +48,9 @@ void add_starts(CLI::App& c, FitArguments& o) {
       ->type_name("KIND");
   c.add_option("--init", o.init,
                "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
-               "seeds (default): each value of a category takes three random items; points: items are clustered by "
-               "k-means; allocations: categories are random; means: only what all items share is displaced at random; "
-               "flat: next to no displacement")
+               "seeds (default): each category starts from three random items; points: from clusters by k-means; "
+               "allocations: from random categories of items; means: parameters that all items share are moved from "
+               "their prior at random; flat: they are hardly moved")
       ->type_name("START");
 }
 
@@ -118,7 +120,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
     names.emplace_back(m.name);
   c.add_option("--method", o.method,
                "Inference method: cavi (coordinate ascent), svi (stochastic variational inference, from minibatches), "
-               "gibbs (Gibbs sampling) or exact (exact draws; latent bits and spins only)")
+               "gibbs (Gibbs sampling) or exact (exact draws, all latents 0/1 or -1/+1)")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   add_numeric_fit_options(c, o);
@@ -135,12 +137,12 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
              "Iterations between held-out scores in trace.csv; 0: only at the end")
       ->needs(test);
   add_number(c, "--predictive", o.predictive, kIterationsRange,
-             "Maximum number of values in each of the groups log_likelihood and posterior_predictive of draws.nc, "
-             "which have fewer draws where need be (gibbs and exact only); 0: leave the groups out");
-  c.add_option(
-       "--precision", o.fit.precision,
-       "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and svi only). "
-       "Sums over items and the ELBO are always double")
+             "Maximum number of log likelihoods of observations, and of simulated observations, in draws.nc, the file "
+             "of draws (gibbs, exact only); if there would be more, fewer draws have them; 0: none");
+  c.add_option("--precision", o.fit.precision,
+               "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and "
+               "svi only). "
+               "Sums over items and the ELBO are always double")
       ->check(CLI::IsMember(std::vector<std::string>(precision_names().begin(), precision_names().end())))
       ->capture_default_str();
   c.add_flag("--save-locals", o.fit.save_locals, kSaveLocalsHelp);

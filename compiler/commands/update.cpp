@@ -61,7 +61,8 @@ void describe_for_ascent(CLI::App& c) {
     if (const std::size_t at = text.find(kOnly); at != text.npos) o->description(text.erase(at, kOnly.size()));
   }
   c.get_option("--elbo-every")->description("Sweeps from one computation of the ELBO to the next; 0 is the same as 1");
-  c.get_option("--seed")->description("Seed of the random numbers in fit.json; an update draws none");
+  c.get_option("--seed")->description(
+      "Number recorded as `seed` in fit.json; without other effect, as an update draws no random numbers");
 }
 
 }  // namespace

@@ -160,6 +160,11 @@ void add_update_globals(CLI::App& app, Action& action, const std::string& comman
       ->required()
       ->type_name("FILE");
   add_shard_options(*c, *o);
+  c->get_option("--data")
+      ->description("All data, in the same words as for `lehr stats`, though the sums come from --stats")
+      ->required();
+  for (const char* const option : {"--local-iters", "--local-tol"})
+    c->get_option(option)->description("As given to `lehr stats`: both must agree");
   c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required()->type_name("DIR");
   c->footer(
       "Examples:\n"

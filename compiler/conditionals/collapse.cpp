@@ -1,7 +1,7 @@
 // Decides which auxiliary variables of links are integrated out where a bit, a spin or a category is drawn.
 //
 // For this the lowering must know, for one element of the drawn block, which elements of the auxiliary share a term
-// with it. Simple cases are described exactly (Integrated::beside); in all others any element may.
+// with it. Simple cases are described exactly (CollapsedAuxiliary::pairs); in all others any element may.
 #include "compiler/conditionals/collapse.h"
 
 #include <algorithm>

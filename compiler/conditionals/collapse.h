@@ -21,8 +21,12 @@ struct CollapsedAuxiliary {
   std::vector<density::Term> pairs;
 };
 
-/// Returns the auxiliary variables that a draw of the block integrates out. It is empty if the block is not drawn, or
-/// is no bit, spin or category.
+/// Returns the auxiliary variables of links (such as logistic and probit) that a Gibbs draw of the block integrates
+/// out, in order of their blocks. Each is itself drawn, has a log normaliser in closed form, and shares a term with the
+/// block. One is left out if some axis of its elements is not a plain index variable, or if it shares a term with
+/// another auxiliary. So is one of a chain, unless the element of the auxiliary determines that of the chain.
+///
+/// The list is empty if the block is not drawn, or if its variable is no bit, spin or category.
 std::vector<CollapsedAuxiliary> collapsed_auxiliaries(const model::Model& m, const Conditionals& c, BlockId block);
 
 /// Makes an axis of a drawn block sequential if data name its elements in a term with an integrated variable. The terms

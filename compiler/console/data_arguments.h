@@ -18,7 +18,7 @@ struct DataArguments {
 /// Help text of --data in commands that fit a model.
 inline constexpr const char* kDataHelp =
     "File (.csv, .json, .npz, ...) whose columns or arrays are named like variables of the model, or "
-    "VARIABLE=FILE:COLUMNS, e.g. x=file.csv:a,b; repeat for more files. docs/data.md has all forms";
+    "VARIABLE=FILE:COLUMNS, e.g. x=f.csv:a,b; repeatable. Required for observed variables (docs/data.md)";
 
 /// Adds --data (with this help text) and --drop-missing to a command; parsing stores their values in `to`, which must
 /// outlive the command. Returns the option --data.

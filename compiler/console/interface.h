@@ -36,8 +36,11 @@ std::vector<std::string> names_of(const std::vector<CommandText>& commands);
 /// value.
 CLI::Validator one_of(std::vector<std::string> values);
 
-/// Returns notes about the words of a failed command line that name no command or option, one line each, with the most
-/// similar name as a suggestion. Call it after parsing failed; the result is empty if there is nothing to suggest.
+/// Returns notes for a command line that failed to parse, one line each, ready to be printed. If it names no command,
+/// the first word without a dash gets a note. The note has the most similar command, or else a list of commands.
+/// Otherwise each unknown option gets a note with the most similar option of the command, if there is one.
+///
+/// Call it after parsing failed. The result is empty if there is nothing to suggest.
 std::string suggest_corrections(const CLI::App& app);
 
 /// Returns the manual page of the program in the macros of man(7), with all commands and options.

@@ -44,7 +44,7 @@ void add_settings(CLI::App& c, SettingTexts& t, const std::string& sizes_help) {
   c.add_option("--sizes", t.sizes, sizes_help)->take_all()->delimiter(',')->type_name("PLATE=N");
   c.add_option("--labels", t.labels,
                "Names of the elements of a plate (an index set such as `term`), one per line of a text file: "
-               "term=vocab.txt. Default: names in the data, else numbers; repeatable")
+               "term=vocab.txt; output shows them. Default: names in the data, if any, else numbers; repeatable")
       ->take_all()
       ->type_name("PLATE=FILE");
 }

@@ -41,7 +41,9 @@ std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, c
 CancellationError square_cancellation(const model::Model& m, const schedule::Schedule& s,
                                       const std::vector<NamedArray>& posterior);
 
-/// Serialises a CancellationError, for checkpoints.
+/// Passes the members of a CancellationError to an archive, in a fixed order. A Writer appends them to the bytes of a
+/// checkpoint, a Reader sets them from these bytes (runtime/bytes.h). A Reader throws std::out_of_range if bytes are
+/// missing.
 template <class Archive>
 void fields(Archive& a, CancellationError& x) {
   a(x.nats, x.largest, x.of_largest, x.name);

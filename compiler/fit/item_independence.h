@@ -15,8 +15,9 @@ bool lies_on_plate(const model::Model& m, const std::vector<model::PlateId>& axe
 /// Returns the plate that the first item stage iterates over; nullopt if there is no item stage.
 std::optional<model::PlateId> plate_of_stage(const Analysed& a);
 
-/// Returns the plate of the items: that of the first item stage, or the outermost plate of the first variable with
-/// data. Returns nullopt if there is neither.
+/// Returns the plate of the items: the one that the first item stage iterates over. Without a stage it is the outermost
+/// plate of the first variable that has both data and a plate. Returns nullopt if there is no such variable either.
+/// Aliases of plates are resolved.
 std::optional<model::PlateId> plate_of_items(const Analysed& a);
 
 /// Returns an error with the line of the first statement whose local variables can be inferred only from several items

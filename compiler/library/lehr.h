@@ -136,7 +136,8 @@ struct Predictions {
   }
 };
 
-/// The result of Program::score(): the log predictive density of held-out data.
+/// The result of Program::score(): the log predictive density of held-out data, in nats, summed over all scored
+/// observations. Divide `total` by `observations` for the score of one observation.
 struct HeldOutScore {
   double total = 0;                    // nats
   double observations = 0;             // number of observations scored, multiplicities counted

@@ -151,8 +151,9 @@ struct Lowered {
   std::shared_ptr<const Program> unoptimised = {};
 };
 
-/// Which functions and buffers a lowered program has beyond those of a plain fit, as the method and the options of the
-/// fit require.
+/// What a lowered program must be able to do beyond a plain fit; each option adds functions or buffers to it, or
+/// changes some. Examples are exact sampling, minibatches, temperatures or starts of single items, and item functions
+/// in 32 bits. The method and the options of a fit (or a prediction, a score, `lehr build`) decide which are set.
 struct LowerOptions {
   bool save_locals = false;                                 // fused factors are written to memory as they are used
   bool gradients = false;                                   // natural gradients of global blocks can be measured

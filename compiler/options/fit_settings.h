@@ -15,7 +15,9 @@ namespace lehr {
 /// Makes an error of ExitCode::usage.
 Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
-/// A numeric option of a fit.
+/// The description of one numeric option of a fit, such as max-iter. It has the names, the field of FitOptions that the
+/// option sets, the allowed values and the text of --help. It has no value. numeric_fit_options() returns one for each
+/// option. The command line, the options of the library and the check of ranges are all made from this table.
 struct FitNumber {
   std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma
   std::string_view field;   // name of the field in FitOptions: "max_iterations"

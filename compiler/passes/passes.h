@@ -34,7 +34,9 @@ std::vector<Pass> passes_without(std::string_view names);
 /// Returns the passes that run by default: all but those that the environment variable LEHR_NO_OPT names.
 std::vector<Pass> default_passes();
 
-/// What a pass did.
+/// The argument of PassOptions::on_pass, which optimise() calls after each pass. It has the pass, the whole program
+/// before and after it, and the time that it took, in seconds of wall time. The references are valid only during the
+/// call. The options --print-before, --print-after and --time-passes of `lehr emit` and `lehr opt` print from it.
 struct PassReport {
   const Pass& pass;       // the pass
   const Program& before;  // the program that it was given

@@ -1,6 +1,6 @@
-// Follows the structure of Forward::entry, with polynomials in the place of numbers. Expressions without latent numbers
-// are evaluated by Forward. Of latent numbers there are sums, products, quotients by a monomial, and sticks; other
-// functions have no polynomial.
+// Follows the structure of ModelEvaluator::entry, with polynomials in the place of numbers. Expressions without latent
+// numbers are evaluated by Forward. Of latent numbers there are sums, products, quotients by a monomial, and sticks;
+// other functions have no polynomial.
 #include "compiler/posterior/symbolic.h"
 
 #include <algorithm>

@@ -55,7 +55,9 @@ class Symbolic {
   std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
 };
 
-/// Returns 1 / p, or nullopt unless p is a single monomial.
+/// Returns 1 / p for a single monomial: the coefficient and each atom become their reciprocals. A polynomial without
+/// atoms gives the reciprocal of its constant value. Returns nullopt if p is 0 (empty), has several monomials with
+/// atoms, or has an atom 1 - x or one of an inverse matrix.
 std::optional<Polynomial> inverse_of(const Polynomial& p);
 
 }  // namespace lehr

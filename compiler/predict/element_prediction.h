@@ -40,7 +40,13 @@ class MixtureSum {
   /// Returns the distribution of a Normal number with this mean and variance, averaged over the latent numbers in both.
   /// Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance.
   std::optional<math::Predictive> gaussian(const Polynomial& mean, const Polynomial& noise, const Polynomial& weight);
-  /// Returns the distribution of number `j` by the predictive formula of its family, from marginals of the parameters.
+  /// Returns the distribution of number `j` of the element, from 0 (a vector has several), at the present values of the
+  /// categories. The parameters of its family are integrated out under their factors, by FamilyRow::predictive, as for
+  /// a Poisson number with a Gamma rate. For a family without this formula it is the marginal that posterior_moments_
+  /// has of the element. add() calls it for families that are not Gaussian.
+  ///
+  /// `weight` is the probability of these values; the result is not multiplied by it. Returns nullopt if there is no
+  /// closed form, or if the parameters depend on each other or on `weight`.
   std::optional<math::Predictive> of_row(std::size_t j, const Polynomial& weight);
   /// Returns the distribution of a polynomial that is a constant, or a multiple of a single number; Kind::none for
   /// others.

@@ -1,5 +1,5 @@
-// Averages over categories by trial: a formula is evaluated, and Forward::unknown names the first category that lacks a
-// value. That category is set to each of its values in turn, and the formula is evaluated again. So only those
+// Averages over categories by trial: a formula is evaluated, and ModelEvaluator::unknown names the first category that
+// lacks a value. That category is set to each of its values in turn, and the formula is evaluated again. So only those
 // categories are summed over that the formula reads.
 //
 //   x ~ Normal(mean = mu[z], ...):   evaluate mu[z] -> z unknown -> sum over k of E[weight(z = k)] * E[mu[k]]
@@ -153,7 +153,7 @@ bool Expectation::apply_priors(std::vector<Element>& priors, Polynomial& weight)
   return true;
 }
 
-/// If `leaf` reads a category without a value, it must add nothing and leave Forward::unknown set.
+/// If `leaf` reads a category without a value, it must add nothing and leave ModelEvaluator::unknown set.
 void Expectation::sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf) {
   exact_ = exact_ && ++evaluations_ < kMaxEvaluations;
   if (!exact_) return;

@@ -37,8 +37,13 @@ class Expectation {
   /// 100,000 combinations.
   ElementPrediction of(const model::Statement& s, const IndexValues& at, bool all);
 
-  /// Caches the probabilities of an uninformed category of a chain, so that later elements need not sum over all paths
-  /// to it. Call it for each element of the chain in order.
+  /// Computes the probabilities of the values of category `e`, with all categories that it depends on summed out, and
+  /// caches them. A later sum that needs `e` then uses them, instead of a sum over all paths of the chain that lead to
+  /// `e`.
+  ///
+  /// `e` must be latent and uninformed: no data inform it (`d_connected` is false), as at the steps of a forecast. Call
+  /// it for the uninformed elements of a chain in the order of the chain. Nothing is cached if the variable is no
+  /// chain, or if the probabilities have no closed form or more than 64 terms.
   void remember(Element e);
 
  private:
@@ -53,7 +58,7 @@ class Expectation {
   /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are uninformed categories
   /// with values whose probabilities are not yet in `weight`.
   void sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
-  /// Sets category `u` to each of its values in turn, and continues with over() for each.
+  /// Sets category `u` to each of its values in turn, and continues with sum_over_categories() for each.
   void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
   /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
   /// the list. Returns false if a parent has no value yet.

@@ -57,8 +57,14 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
 struct ImageShape {
   std::size_t rows = 0, columns = 0;  // height and width in pixels
 };
-/// Returns images of a variable: the elements along axis `axis` are the pixels, row by row. There is one image for each
-/// element along the other axes, at most `most` of them.
+/// Returns the posterior means of a variable as images, for a plate whose elements are pixels. Negative means have a
+/// different colour. The elements along axis `axis` of `n` are the pixels of one image, row by row; their number must
+/// be shape.rows * shape.columns. There is one image for each element along the other axes, with the name of the
+/// element below it.
+///
+/// Shows at most `most` images, fewer if they are large (in all some 5 * kMostTiles pixels, but at least one image).
+/// Components with weights below kMinShownWeight are left out. A sentence above the images says how many of them are
+/// shown.
 Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, ImageShape shape, std::size_t most);
 
 /// Sequences that are stored one after another along an axis, as those of a nested ordered plate. Without offsets there
@@ -68,7 +74,7 @@ struct Sequences {
   std::string plate;                  // plate whose elements are the sequences, for their names
 };
 /// Returns plots of a variable along its ordered axis, one for each sequence and at most `most` of them: means as a
-/// line, intervals as a band. `seen` are data on the same axes to be drawn as dots, or empty.
+/// line, intervals as a band. `observations` are data on the same axes to be drawn as dots, or empty.
 Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
                const std::vector<double>& observations, std::size_t most);
 /// Returns plots of the probabilities of categories along their ordered axis, as stacked areas, one for each sequence

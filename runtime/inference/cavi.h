@@ -76,7 +76,12 @@ class StoppingRule {
  public:
   /// Begins with a snapshot of the present global parameters.
   StoppingRule(const Engine& e, const CaviOptions& options);
-  /// Returns true if the run has converged. Call it once after each sweep, with its ELBO.
+  /// Returns true if the run has converged, of which three things must hold. Since the last call the ELBO moved by at
+  /// most tolerance * (1 + |ELBO|). Every global parameter array moved by at most sqrt(tolerance) of its mean size. A
+  /// geometric series through the last movements says that no more than this is left to move.
+  ///
+  /// Call it once, with the ELBO in nats, after each sweep that has an ELBO. It compares with the call before, so the
+  /// first call, also after forget(), returns false.
   bool converged(double elbo);
   /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
   void forget();

@@ -25,8 +25,8 @@ struct ExtrapolationCounts {
 
 /// Watches the sweeps of one run and extrapolates when they converge slowly. The caller alternates:
 ///
-///     if (extrapolation.try_extrapolation(elbo)) { sweep; leap.accept_or_undo(ok, elbo); leap.note_sweep(); }
-///     else { sweep; extrapolation.note_sweep(); }
+///     if (extrapolation.try_extrapolation(elbo)) { sweep; extrapolation.accept_or_undo(ok, elbo);
+///     extrapolation.note_sweep(); } else { sweep; extrapolation.note_sweep(); }
 class Extrapolation {
  public:
   /// Makes no extrapolation before `after` sweeps; with 0, never.

@@ -263,7 +263,9 @@ struct ComponentsRow {
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
 inline constexpr std::int64_t kLayout = 6;
 
-/// Index in Model::built_from of the texts that an object was built from.
+/// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
+/// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone
+/// have.
 enum class BuiltFrom : std::int64_t {
   model,    // the model file
   settings  // constants and sizes, as JSON

@@ -284,8 +284,10 @@ class Chains : Part {
   /// means. `now` gives the mean or draw at t; `covariance` is empty for draws.
   void put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId j)>& now,
                  const std::function<ExprId(std::size_t a, ExprId j, ExprId l)>& covariance);
-  /// Emits code that shifts the window of the means (or draws) of later elements by one step and puts `now` at its
-  /// front.
+  /// Emits code that stores the mean (or draw) of the element at t in the window, after the backward pass has computed
+  /// it. The window has the means (or draws) of the elements after t, as many as the largest lag of the chain. Before
+  /// the update, bands[a].mean is that of x[t+1+a]. The code copies each entry to the next, so that the oldest is lost,
+  /// and stores `now` in bands[0].mean. `now(j)` returns an expression for component j of the mean or draw at t.
   void push_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
   /// Emits code that computes the mean of the element at t and its products with later ones.
   void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);

@@ -57,8 +57,9 @@ struct FusedCategory {
   ScalarId direct;  // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
 };
 
-/// The work arrays that the code for one item adds to or reads. They belong to one generated function, and each item
-/// reuses them.
+/// Arrays that the code for one item adds to or reads. `sums` are sums over all items: the functions of an item stage
+/// share them, and the ELBO reads them. The others are work arrays of one generated function, which every item
+/// overwrites (Stages::declare_item_arrays).
 struct ItemArrays {
   LocalSums sums;  // partial sums of the ELBO
   /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.

@@ -56,8 +56,10 @@ class Lowering : Part {
   /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
   /// two loops or more, and this one must have a small constant length. Only for sums without axes.
   std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
-  /// Emits code that adds the contribution of one item to a cached sum; `items` has the values of the item's index
-  /// variables.
+  /// Emits code that adds the contribution of one item to a cached sum over all items (Statistic::is_cached). The code
+  /// stands inside the loops of the function that forms the whole sum anew, after a factor in it has changed. `items`
+  /// has the values of the item's index variables. A sum with axes is added up in its array, one without in the scalar
+  /// CachedSum::total. The caller, emit_cached_body(), has set both to 0.
   void add_item(const CachedSum& sum, const Env& items);
   /// Records that the function at `position` reads the cached sum in the term, if there is one. Callers of the function
   /// then make the sum valid first.
