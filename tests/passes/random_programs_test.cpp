@@ -49,9 +49,12 @@ class Maker {
       for (double& x : buffers[k])
         x = value(random_);
     }
+    test::check_round_trip(p);
     for (const loops::Pass& pass : loops::passes()) {
       const loops::Program after = pass.run(p);
-      changed += loops::print(after) != loops::print(p);
+      const bool differs = loops::print(after) != loops::print(p);
+      if (differs) test::check_round_trip(after);
+      changed += differs;
       for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {1, 2}, {2, 2}})
         test::check_same(p, after, buffers, {kItems}, range);
     }

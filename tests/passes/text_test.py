@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests of passes and of the verifier that are texts in Loops (docs/loops.md).
 
-usage: text_test.py LEHR [WORD], from the root of the repository; WORD chooses files whose names contain it
+usage: text_test.py LEHR [WORD | N], from the root of the repository; WORD chooses files whose names contain it, a number N
+every N-th file, beginning at another one each day
 
 A file of tests/loops/wrong has, in comments, `ERROR:` a part of the message with which lehr opt refuses it, one for each problem. One of
 tests/loops/right is accepted. A file of tests/passes/text, or of a folder there, has
@@ -30,6 +31,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from datetime import date
 
 LEHR = os.path.abspath(sys.argv[1])
 FILECHECK = shutil.which("FileCheck-19") or "/usr/lib/llvm-19/bin/FileCheck"
@@ -143,13 +145,14 @@ def variants(text):
 
 
 def main():
-    word = sys.argv[2] if len(sys.argv) > 2 else ""
+    word = sys.argv[2] if len(sys.argv) > 2 and not sys.argv[2].isdigit() else ""
+    step = int(sys.argv[2]) if len(sys.argv) > 2 and not word else 1
     folders = {"tests/loops/wrong": problem_of_wrong, "tests/loops/right": problem_of_right, "tests/passes/text": problem_of_pass}
     files = [(path, check) for f, check in folders.items() for path in sorted(glob.glob(f"{f}/**/*.loops", recursive=True))]
     assert {check for _, check in files} == set(folders.values())
     failed = total = 0
     with tempfile.TemporaryDirectory() as folder:
-        for path, check in (f for f in files if word in f[0]):
+        for path, check in [f for f in files if word in f[0]][date.today().toordinal() % step::step]:
             with open(path, encoding="utf-8") as f:
                 text = f.read()
             problems = [check(path, t, folder) for t in variants(text)]
