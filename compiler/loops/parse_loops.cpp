@@ -50,8 +50,11 @@ class Cursor {
     token_ = 0;
   }
 
-  /// Returns the current token.
-  const Token& token() const { return line().tokens[token_]; }
+  /// Returns the current token. Fails if the line is a comment.
+  const Token& token() const {
+    if (line().is_comment) fail("a comment is not expected here");
+    return line().tokens[token_];
+  }
   /// Returns the token behind the current one.
   const Token& token_after() const { return line().tokens[std::min(token_ + 1, line().tokens.size() - 1)]; }
   /// Returns the current token and goes to the next.

@@ -53,13 +53,20 @@ Error nothing_left(const std::string& parameter, std::size_t element) {
                      fmt::format("so little of it is kept that nothing is left of element {}", element));
 }
 
+/// Returns the error for a parameter whose array does not fit the model, as in a damaged fit.
+Error other_shape(const std::string& parameter) {
+  return not_a_prior(variable_of(parameter), fmt::format("{} has another shape in the fit", parameter));
+}
+
 /// Replaces the parameters of all elements of one factor by those of its power.
 std::optional<Error> forget_block(const math::Factor& factor, std::span<ParameterValues> parameters, double power) {
   std::size_t extent = 1;
   for (const ParameterValues& n : parameters) {
     if (n.of->parameter->event_rank > 0) extent = static_cast<std::size_t>(n.array.shape.back());
   }
-  const std::size_t elements = parameters[0].array.values.size() / parameters[0].width();
+  const std::size_t elements = parameters[0].array.values.size() / std::max<std::size_t>(1, parameters[0].width());
+  for (const ParameterValues& n : parameters)
+    if (n.array.values.size() != elements * n.width()) return other_shape(n.of->name);
   for (std::size_t i = 0; i < elements; ++i) {
     math::Environment now{extent, {}};
     for (ParameterValues& n : parameters) {
@@ -137,6 +144,8 @@ Result<PosteriorAsPrior> make_posterior_prior(const Model& resolved, const Analy
   for (const PosteriorPriorParameter& p : carried->parameters) {
     const auto found = std::ranges::find(fit.posterior, p.name, &NamedArray::name);
     if (found == fit.posterior.end()) return not_a_prior(variable_of(p.name), fmt::format("the fit has no {}", p.name));
+    const Given& g = carried->model[p.given];
+    if (found->shape.size() != g.axes.size() + g.event.size()) return other_shape(p.name);
     parameters.push_back({&p, *found});
   }
   // The parameters of each block are together in the list.

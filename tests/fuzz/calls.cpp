@@ -139,7 +139,7 @@ std::string options(fuzz::Input& input) {
   }
   return input.byte() == 255 ? out : out + "}";
 }
-/// Makes calls whose arguments do not fit.
+/// Returns options of a fit or of a compilation, as JSON that may be cut short.
 std::string few_options(fuzz::Input& input) {
   std::string out = "{\"seed\": 1";
   for (std::size_t k = input.below(4); k > 0; --k)
@@ -147,7 +147,8 @@ std::string few_options(fuzz::Input& input) {
   return input.byte() == 255 ? out : out + "}";
 }
 
-void said(std::int32_t status, char* message) {
+/// Requires that a call ended without an internal error. By reference: the call may come after its second argument.
+void said(std::int32_t status, char*& message) {
   if (status == LEHR_INTERNAL) std::fprintf(stderr, "%s\n", message ? message : "");
   fuzz::require(status != LEHR_INTERNAL, "an internal error");
   fuzz::require(status >= LEHR_OK && status <= LEHR_NUMERICAL, "a status that is none");

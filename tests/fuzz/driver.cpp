@@ -106,6 +106,7 @@ int main(int count, char** words) {
                                              {"artifact_prefix", ""},
                                              {"seed", std::to_string(std::random_device()())},
                                              {"dict", ""}};
+  if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&count, &words);  // may add to the corpus
   std::vector<std::string> corpus;
   for (int k = 1; k < count; ++k) {
     const std::string word = words[k];
@@ -124,7 +125,6 @@ int main(int count, char** words) {
   __sanitizer_set_death_callback(save_input);
   for (const int number : {SIGABRT, SIGALRM})
     std::signal(number, save_input_of_signal);
-  if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&count, &words);
   const auto run = [&](std::string next) {
     input = std::move(next);
     ::alarm(static_cast<unsigned>(std::stoul(options["timeout"])));

@@ -32,8 +32,9 @@ std::string whole[std::size(kFiles)];  // content of the files of an intact fit
 std::vector<NamedArray> posterior;     // posterior of that fit
 std::filesystem::path directory;
 
-/// Requires that a call ended without an internal error, and frees its message.
-bool well(int32_t status, char* message) {
+/// Requires that a call ended without an internal error, and frees its message. By reference: the call may be made
+/// after the second argument is taken.
+bool well(int32_t status, char*& message) {
   if (status == LEHR_INTERNAL) std::fprintf(stderr, "%s\n", message ? message : "");
   fuzz::require(status != LEHR_INTERNAL, "an internal error");
   fuzz::require(status == LEHR_OK || message, "a refusal without words");
@@ -66,7 +67,7 @@ void damage(std::vector<NamedArray>& arrays, fuzz::Input& input) {
       arrays.erase(arrays.begin() + static_cast<std::ptrdiff_t>(at));
       return;
     case 1:
-      a.name = arrays[input.below(arrays.size())].name;
+      std::swap(a.name, arrays[input.below(arrays.size())].name);  // an archive has no name twice
       return;
     case 2:
       if (a.shape.empty()) a.shape.push_back(1);
@@ -85,10 +86,12 @@ void damage(std::vector<NamedArray>& arrays, fuzz::Input& input) {
       }
       return;
   }
-  std::size_t count = 1;
-  for (const std::int64_t n : a.shape)
-    count *= static_cast<std::size_t>(n);
-  a.values.resize(count, 1.0);
+  for (NamedArray& b : arrays) {  // an archive has as many values as its shapes say
+    std::size_t count = 1;
+    for (const std::int64_t n : b.shape)
+      count *= static_cast<std::size_t>(n);
+    b.values.resize(count, 1.0);
+  }
 }
 
 /// Returns fit.json without the digests of the files, which damaged files would not match.
@@ -111,7 +114,8 @@ void write_files(fuzz::Input& input) {
   for (int k = 0; k < 8 && !input.empty(); ++k)
     damage(arrays, input);
   fuzz::write(directory / kFiles[0], without_seals(whole[0]));
-  fuzz::require(static_cast<bool>(write_npz((directory / "posterior.npz").string(), arrays)), "posterior not written");
+  const Result<bool> done = write_npz((directory / "posterior.npz").string(), arrays);
+  fuzz::require(static_cast<bool>(done), done ? "" : done.error().text.c_str());
 }
 
 void use(const lehr_fit* fit) {
