@@ -46,10 +46,15 @@ inline loops::Program check_round_trip(const loops::Program& p) {
 inline void check_same(const loops::Program& before, const loops::Program& after, const Buffers& buffers,
                        const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& integers = {},
                        const std::vector<double>& reals = {}) {
-  INFO(loops::print(before) << "\n" << loops::print(after));
   const Ran a = run(before, buffers, sizes, integers, reals), b = run(after, buffers, sizes, integers, reals);
-  REQUIRE(a.status == b.status);
-  if (a.status == 0) REQUIRE(loops::differences(before, a.buffers, after, b.buffers, 0) == std::vector<std::string>{});
+  std::vector<std::string> problems;
+  if (a.status != b.status) problems.push_back("the status differs");
+  else if (a.status == 0) problems = loops::differences(before, a.buffers, after, b.buffers, 0);
+  SUCCEED();
+  if (problems.empty()) return;
+  for (const std::string& problem : problems)
+    UNSCOPED_INFO(problem);
+  FAIL(loops::print(before) << "\n" << loops::print(after));
 }
 
 }  // namespace lehr::test
