@@ -18,12 +18,11 @@ target_link_libraries(lehr_headers PRIVATE lehr_flags fmt::fmt)
 target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 
 # The presets compile several sources of a library as one (LEHR_UNITY): half of the time of a source is its headers.
-# Compiled alone are sources with names that occur in their neighbours too, libraries of one source, and libraries of
-# which a program may link some sources only, because it has others of its own (lehr_generation in a test,
-# runtime/result.cpp in the library).
+# Compiled alone are libraries of one source, and sources that a program may leave out because it has others of its own:
+# runtime/result.cpp in the library, and in a test what lehr_native has, too (target.cpp, link.cpp, embed.cpp).
 set(LEHR_UNITY_BATCH 6 CACHE STRING "Sources that LEHR_UNITY compiles as one")
-set(lehr_targets_apart lehr_driver_bitcode lehr_generation lehr_headers lehr_library)
-set(lehr_sources_apart result.cpp)
+set(lehr_targets_apart lehr_driver_bitcode lehr_headers lehr_library)
+set(lehr_sources_apart result.cpp target.cpp link.cpp embed.cpp)
 if(LEHR_UNITY)
   target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()

@@ -20,7 +20,7 @@ namespace lehr::native {
 namespace {
 
 /// The least number of products for which it pays to give their common factor zeros.
-constexpr Threshold<std::size_t> kFewest("native.unmasked_fma.fewest", 2);
+constexpr Threshold<std::size_t> kFewestUnmasked("native.unmasked_fma.fewest", 2);
 
 /// The pattern: sum + factor * row in the lanes of the row, sum in the others.
 struct Tail {
@@ -105,7 +105,9 @@ bool unmask_multiply_adds(llvm::Function& function) {
   bool changed = false;
   for (auto& [key, tails] : shared) {
     llvm::IntrinsicInst* load = load_of(key.first, *lanes_chosen(*tails[0].chosen));
-    llvm::Value* zeroed = load ? load : tails.size() >= kFewest ? with_zeros(key.first, *tails[0].chosen) : nullptr;
+    llvm::Value* zeroed = load                              ? load
+                          : tails.size() >= kFewestUnmasked ? with_zeros(key.first, *tails[0].chosen)
+                                                            : nullptr;
     if (!zeroed) continue;
     if (load) clear_others(*load);
     for (const Tail& x : tails) {
