@@ -2,7 +2,7 @@
 """Fuzzing by coverage: builds the harnesses of tests/fuzz with clang and libFuzzer, makes their first inputs from what the repository
 has, and runs them one after another. An input that shows a defect is left in build-fuzz/found, with the command that repeats it.
 
-usage: run.py [--harness NAME ...] [--executions N | --seconds S] [--built FOLDER], from the root of the repository
+usage: run.py [--harness NAME ...] [--executions N | --seconds S] [--seed N] [--built FOLDER], from the root of the repository
 
 What a run has found worth keeping stays in build-fuzz/corpus, from where the next one goes on. --built: the harnesses are in this
 folder and are not built. Those of the preset `dev` have a driver that changes inputs blindly (driver.cpp), which CI runs.
@@ -142,11 +142,13 @@ def main():
     parser.add_argument("--executions", type=int)
     parser.add_argument("--seconds", type=int)
     parser.add_argument("--built", metavar="FOLDER")
+    parser.add_argument("--seed", type=int)
     o = parser.parse_args()
     names = o.harness or list(LIMITS)
     if not o.built:
         build(names)
     options = [f"-runs={o.executions}"] if o.executions else [f"-max_total_time={o.seconds or 120}"]
+    options += [f"-seed={o.seed}"] if o.seed else []
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         environment = {**os.environ, "TMPDIR": folder, "ASAN_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-19") or ""}
         environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
