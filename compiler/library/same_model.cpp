@@ -29,8 +29,10 @@ std::string difference(const model::Model& m, const nlohmann::json& fitted) {
     std::vector<PlateId> event = v.event;
     if (v.value_plate) event.push_back(*v.value_plate);
     const auto found = fitted.find(v.name);
-    if (found == fitted.end() || found->at("axes") != names(m, v.axes) || found->at("event") != names(m, event))
-      return v.name;
+    const auto has = [&](const char* key, const std::vector<std::string>& wanted) {
+      return found->is_object() && found->value(key, nlohmann::json()) == nlohmann::json(wanted);
+    };
+    if (found == fitted.end() || !has("axes", names(m, v.axes)) || !has("event", names(m, event))) return v.name;
   }
   for (const auto& [name, unused] : fitted.items())
     if (!is_auxiliary(name) && std::ranges::find(m.variables, name, &model::Variable::name) == m.variables.end())
