@@ -119,7 +119,8 @@ int main(int count, char** words) {
   }
   const std::uint64_t seed = std::stoull(options["seed"]);
   std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(seed));
-  artifact = options["artifact_prefix"] + "input-" + std::to_string(seed);
+  artifact =
+      options["artifact_prefix"].empty() ? "/dev/null" : options["artifact_prefix"] + "input-" + std::to_string(seed);
   std::sort(corpus.begin(), corpus.end());
   if (corpus.empty()) corpus.emplace_back();
   __sanitizer_set_death_callback(save_input);
