@@ -6,8 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "compiler/passes/passes.h"
+#include "compiler/console/pass_options.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
@@ -55,9 +55,6 @@ void add_no_cache(CLI::App& c) {
 }
 
 void add_no_opt(CLI::App& c) {
-  std::vector<std::string> names{"all"};
-  for (const loops::Pass& p : loops::passes())
-    names.emplace_back(p.name);
   const auto leave_out = [](const std::vector<std::string>& without) {
     ::setenv("LEHR_NO_OPT", fmt::format("{}", fmt::join(without, ",")).c_str(), 1);
   };
@@ -67,7 +64,7 @@ void add_no_opt(CLI::App& c) {
        "every one. docs/passes.md says what each does. Default: none")
       ->take_all()
       ->delimiter(',')
-      ->check(CLI::IsMember(names));
+      ->check(is_pass());
 }
 
 Result<Settings> read_settings(const SettingTexts& o) {
