@@ -4,6 +4,8 @@
 // keys are one id. Folding is what the algebra of IEEE numbers allows for all values, NaN and infinity included.
 #include "compiler/loops/builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -69,6 +71,9 @@ BufferId Builder::buffer(std::string name, Role role, std::vector<SizeId> axes, 
 }
 
 BufferId Builder::buffer(Buffer buffer) {
+  const std::string name = buffer.name;
+  for (int number = 2; !buffer_names_.insert(buffer.name).second; ++number)
+    buffer.name = fmt::format("{} {}", name, number);
   program_.buffers.push_back(std::move(buffer));
   return BufferId(program_.buffers.size() - 1);
 }

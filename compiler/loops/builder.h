@@ -44,9 +44,10 @@ class Builder {
   SizeId runtime_size(std::string name);
   /// Declares an extent of either kind, with the slot that it has.
   SizeId size(Size size);
-  /// Declares an array with the axes in memory order; the name must be unique in the program.
+  /// Declares an array with the axes in memory order. If another array has the name already, the new one gets a number
+  /// after it ("weights 2"): users may give their data the names that the compiler gives to its arrays.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// Declares an array; its name must be unique in the program.
+  /// Declares an array; see above for its name.
   BufferId buffer(Buffer buffer);
   /// Adds a scalar to the program without a statement that declares it. `let`, `local`, `for_loop` and `function` call
   /// this themselves.
@@ -252,6 +253,7 @@ class Builder {
   bool double_ = false;                                   // require_f64 was called for the open function
   std::set<std::size_t> double_functions_;                // positions of such functions
   std::int32_t slots_ = 0;                                // of run-time sizes so far
+  std::set<std::string> buffer_names_;
   std::int32_t names_ = 0;                                // that `fresh` has made
 };
 

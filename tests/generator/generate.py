@@ -22,7 +22,9 @@ FEATURES = ["nested", "chain", "times", "weight", "alias", "index_data", "covari
             "student", "laplace", "logistic", "probit", "softmax", "poisson_sum", "binomial", "count", "categorical",
             "multinomial", "mvnormal", "mixture", "zero_inflated", "censored", "lognormal", "exponential", "geometric",
             "negative_binomial", "hierarchy", "random_walk", "empty", "large", "multiplied_precision", "items_only", "wide", "partial",
-            "trials_of_category", "potential", "lag", "autoregression", "switched", "thousands"]
+            "trials_of_category", "potential", "lag", "autoregression", "switched", "thousands", "borrowed_names"]
+# Names that the compiler gives to arrays and sizes of its own, which users may give to their variables as well.
+BORROWED = ["S0", "S1", "G0", "G1", "R0", "R1", "fresh0", "elbo", "weights", "one", "tile", "lanes", "energy0", "lowest", "random"]
 # What a sum over all values of the latent variables does not know, or what would be too large for it (exact.py).
 NOT_SMALL = {"nested", "times", "weight", "vector", "matrix", "softmax", "multinomial", "mvnormal", "large", "empty", "thousands",
              "point", "wide", "partial", "items_only"}
@@ -135,6 +137,11 @@ class Writer:
         return options[int(self.r.integers(len(options)))]
 
     def name(self, letter):
+        free = [name for name in BORROWED if name not in self.count]
+        if self.on("borrowed_names") and free and self.chance(0.5):
+            name = self.pick(free)
+            self.count[name] = 1
+            return name
         self.count[letter] = self.count.get(letter, 0) + 1
         return f"{letter}{self.count[letter]}"
 

@@ -124,7 +124,7 @@ TEST_CASE("The verifier names what is wrong") {
   Builder b;
   const auto n = b.constant_size("N", 2), run_time = b.runtime_size("M");
   const auto x = b.buffer("x", Role::data, {n});
-  const auto y = b.buffer("x", Role::table, {run_time});
+  const auto y = b.buffer("y", Role::table, {run_time});
   const auto stray = b.get(b.scalar("stray"));
   b.function("f", [&] {
     b.statement({loops::Store{x, {b.i(0)}, b.f(1)}});
@@ -135,8 +135,10 @@ TEST_CASE("The verifier names what is wrong") {
     b.break_if(b.less(v, b.f(0)));
     b.fail(0);
   });
+  loops::Program program = b.program();
+  program.buffers[y.index()].name = "x";
   std::string all;
-  for (const auto& problem : loops::verify(b.program()))
+  for (const auto& problem : loops::verify(program))
     all += problem + "\n";
   INFO(all);
   for (const char* expected : {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
@@ -144,6 +146,15 @@ TEST_CASE("The verifier names what is wrong") {
                                "`v` cannot be assigned here", "break outside a loop", "status 0 of a failure"}) {
     CHECK(all.find(expected) != std::string::npos);
   }
+}
+
+TEST_CASE("The builder numbers arrays of which another has the name") {
+  Builder b;
+  const auto n = b.constant_size("N", 2);
+  std::vector<std::string> names;
+  for (const char* name : {"S0", "S0", "S0 2", "S0", "x"})
+    names.push_back(b.program()[b.buffer(name, Role::data, {n})].name);
+  CHECK(names == std::vector<std::string>{"S0", "S0 2", "S0 2 2", "S0 3", "x"});
 }
 
 TEST_CASE("The verifier visits what is shared once") {
