@@ -10,7 +10,7 @@ namespace lehr {
 /// What kinds of tokens there are. `word` is a keyword or a name, `symbol` an operator, bracket or punctuation.
 enum class TokenKind { word, number, symbol, line_comment, block_comment };
 
-/// Returns true if the text is a comment.
+/// Returns true if a token of this kind is a comment, of either form.
 inline bool is_comment(TokenKind kind) { return kind == TokenKind::line_comment || kind == TokenKind::block_comment; }
 
 /// A token or a comment of a model file.

@@ -109,8 +109,12 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 /// (bind_table_rows.cpp)
 void match_table_rows(Binder& b);
 
-/// Sorts the lines of tables by element of a plate (an index set), if a column named like the plate says which element
-/// each line is. Records the number of elements as a claim. (bind_table_lines.cpp)
+/// Sorts the lines of tables that have one line for each element of a plate, an index set that is not nested. A column
+/// named like the plate says which element each line is: by its number, its label, or a word that names it. The column
+/// is ignored where the elements have no labels, are counted from 0, and no other data refer to them.
+///
+/// Elements without a line get missing values. Records the number of elements as a claim, and words as labels. Reports
+/// a missing id, an id that occurs twice, and data without a line for some element. (bind_table_lines.cpp)
 void match_table_lines(Binder& b);
 
 /// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes

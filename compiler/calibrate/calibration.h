@@ -46,12 +46,17 @@ struct Ranks {
   std::vector<std::string> skipped;              // one line for each thing that is not compared: what, and why
 };
 
-/// Simulates data sets, fits each, and ranks the true values among the posterior draws. A method without draws is
-/// tested by draws from its factors. Equal values are ranked in random order.
+/// Runs simulation-based calibration: simulates `options.simulations` data sets, fits each, and returns the ranks of
+/// true values among posterior draws. Ranked are the measures that measures_of() chooses: at most kMaxOfVariable
+/// elements of each latent variable, or sums of squares where elements are exchangeable. The log densities are ranked
+/// too if every latent variable has draws. Equal values get a random one of their possible ranks.
+///
+/// If the method of `fit` is a sampler, it must make at least `options.draws` draws. The posterior of any other method
+/// is tested by `options.draws` draws from its factors. Code is generated once, for the first simulation.
 ///
 /// Simulation k = 1, 2, ... has the seed `fit.seed + k` of simulate(), and is fitted as restart k - 1, so that each can
-/// be repeated alone. Code is generated once. Log densities are ranked too if all variables have draws. Fails where
-/// simulation or fit fails, and with ExitCode::data if latent variables are given.
+/// be repeated alone. Returns the error of the first simulation or fit that fails; ExitCode::data if the given data
+/// have an array for a latent variable.
 Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSettings& fit,
                                const CalibrationOptions& options);
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -113,13 +114,13 @@ ExitCode run_both(const Options& o, const loops::Program& before, const loops::P
   }
 }
 
-/// Returns the passes that the user chose, in the order of the pipeline if there was no list.
+/// Returns the passes that the user chose, in that order; `all`, and no choice, stand for the pipeline.
 std::vector<loops::Pass> chosen(const Options& o) {
   std::vector<loops::Pass> out;
-  if (o.passes.empty() || o.passes[0] == "all") out = loops::default_passes();
-  else
-    for (const std::string& name : o.passes)
-      out.push_back(*std::ranges::find(loops::passes(), name, &loops::Pass::name));
+  for (const std::string& name : o.passes.empty() ? std::vector<std::string>{"all"} : o.passes) {
+    if (name == "all") std::ranges::copy(loops::default_passes(), std::back_inserter(out));
+    else out.push_back(*std::ranges::find(loops::passes(), name, &loops::Pass::name));
+  }
   if (o.stop_after < out.size()) out.erase(out.begin() + static_cast<std::ptrdiff_t>(o.stop_after), out.end());
   return out;
 }

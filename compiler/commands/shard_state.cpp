@@ -90,7 +90,7 @@ Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& so
   } else if (const std::int32_t status = prepare_statistics(now.engine())) {
     return Error{ExitCode::numerical, o.globals, now.engine().describe(status), {}};
   }
-  identity["turn"] = fmt::format("{}", now.update_count);
+  identity["update"] = fmt::format("{}", now.update_count);
   std::string all;
   Writer{all}(with_data(std::move(identity), now.fitting->data()));
   now.digest = fmt::format("{:08x}", checksum(all));

@@ -16,8 +16,11 @@ std::string first_prior(const model::Model& m, model::VariableId v, const math::
 /// Returns true if the prior of `v` mentions no variable and has no `start`, so that it can be replaced without a loss.
 bool has_replaceable_prior(const model::Model& m, model::VariableId v);
 
-/// Adds a note for each other family that is conjugate to `outside`, the statistics of `v` in all terms but its
-/// prior's. It adds none if the prior of `v` cannot be replaced without a loss.
+/// Adds a note to `diagnostic` for each family that would be a conjugate prior of `v`, with a statement that declares
+/// it. These are the families on the support of `v` whose statistics include all of `outside`, the statistics of `v` in
+/// the terms of other statements. The present family of `v` is left out.
+///
+/// Adds no note unless has_replaceable_prior(): a prior that mentions variables or has a `start` would lose them.
 void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
                        Diagnostic& diagnostic);
 

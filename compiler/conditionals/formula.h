@@ -118,7 +118,8 @@ struct Formula {
 Formula product(Formulas factors);
 /// Returns the plain text of a summand as it follows a plus or minus sign: a sum gets brackets.
 std::string summand_text(const Formula& f);
-/// Returns the LaTeX of a summand as it follows a plus or minus sign: a sum gets brackets.
+/// Returns the LaTeX of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets. A sum
+/// over index variables (FormulaSum) is not.
 std::string summand_latex(const Formula& f);
 /// Returns the MathML of a summand as it follows a plus or minus sign: a sum gets brackets.
 std::string summand_mathml(const Formula& f);

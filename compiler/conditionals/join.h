@@ -42,7 +42,9 @@ bool is_normal(const model::Model& m, model::VariableId v);
 bool are_normal(const model::Model& m, const std::vector<model::VariableId>& members);
 /// Adds the vector of all numbers of Normal members to the model and returns it.
 model::VariableId add_one_normal(model::Model& m, std::vector<model::VariableId> members);
-/// Returns the translation of statistics of Normal members to comp and comp2 of their vector.
+/// Returns the translation of statistics of Normal members to those of their vector `joint`. A member's value or
+/// component becomes one component (Stat::comp); its square, or a product of two of its components, becomes a product
+/// of two components (Stat::comp2). Other statistics have no translation. `a` and `m` must outlive the result.
 AtomTranslation vector_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
 /// Adds the plate that numbers the coordinates of the Normal members of `joint`, one member after another, and returns

@@ -28,8 +28,9 @@ Poly with_index_var(Poly p, IndexVarId b);
 /// Returns the polynomial with the condition `g` added to the sum of every term.
 Poly with_guard(Poly p, const Guard& g);
 
-/// Returns the term with the index expression `by` in place of the index variable `b`, which is removed from the sum.
-/// Index variables nested in `b` get a new parent.
+/// Returns the term with the index expression `by` in place of the index variable `b` everywhere, and without the sum
+/// over `b`. Each index variable nested in `b` is replaced by a new one, which is nested in `by`. If the term mentions
+/// `b` with an offset (mentions_with_offset), `by` must be an index variable or a constant.
 Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by);
 
 /// Returns true if the term mentions `b` with an offset, as in x[b - 1]. Such an occurrence can only be replaced by an

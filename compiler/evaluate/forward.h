@@ -104,7 +104,9 @@ class ModelEvaluator {
 
   /// Evaluates an expression at these values of the index variables.
   Tensor value(model::ExprId e, const IndexValues& at) const;
-  /// Evaluates one entry of an expression: entry i of a vector, or (i, j) of a matrix. A number counts as all entries.
+  /// Returns one entry of an expression at these values of the index variables: entry i of a vector, or (i, j) of a
+  /// matrix. A scalar expression has the same value for all i and j. A missing value is read as NaN; the first discrete
+  /// one is recorded for unknown().
   double entry(model::ExprId e, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
 
   /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part

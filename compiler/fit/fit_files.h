@@ -23,7 +23,8 @@ class FitFiles {
   /// Makes an empty set of files for a directory, which must exist.
   explicit FitFiles(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Writes a file beside its destination, and records its size and checksum in `summary`. The value is always true.
+  /// Writes `bytes` under a temporary name in the directory of the fit; finish() renames the file to `name`. Records
+  /// its size and CRC-32 under `name` in `summary`, the later fit.json. The value is always true.
   Result<bool> add(nlohmann::json& summary, const std::string& name, std::string_view bytes);
   /// Writes posterior.npz, items.npz if there are `items` (items_to_save), and fit.json, and then renames all files to
   /// their destinations. fit.json also records the trace.csv in the directory. For a failed fit, arrays with numbers

@@ -20,8 +20,15 @@ std::optional<model::PlateId> plate_of_stage(const Analysed& a);
 /// Aliases of plates are resolved.
 std::optional<model::PlateId> plate_of_items(const Analysed& a);
 
-/// Returns an error with the line of the first statement whose local variables can be inferred only from several items
-/// at once. Returns nullopt if global factors and an item's own data suffice.
+/// Checks whether batches of items, elements of the plate `items`, can be inferred one after another with the global
+/// factors of a fit. Returns nullopt if they can, otherwise an error with the line of the first latent variable that
+/// prevents it. There are three cases:
+///
+/// * It is local, but is not on the plate, or the schedule has several item stages: several items inform it at once.
+/// * It is on the plate, but is not local: its elements are those of the fit, and new items have none.
+/// * It is local and part of a joint factor of several variables, which is not supported.
+///
+/// Whether statements read elements of other items is the question of reads_other_items().
 std::optional<Error> needs_other_items(const Source& source, const Analysed& a, model::PlateId items);
 
 /// Returns an error with the line of the first statement that reads elements of items other than its own; nullopt if

@@ -151,8 +151,13 @@ class Instance {
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
   /// Returns the current parameters of a joint variable's factor as arrays with names.
   std::vector<NamedArray> factor_of(model::VariableId joint) const;
-  /// Returns the arrays with those of members of joint variables replaced by arrays of the joint variables. If the
-  /// joint variable has arrays of its own, these are used. An Error if the length of an array is not the member's.
+  /// Returns `arrays` with the arrays of joint variables in place of those of their members. The arrays of a joint
+  /// variable are its current factor, with the parameters or values of the members written into it. Parameters that no
+  /// given array sets keep their current values; a member's precision is entered without correlations to other members.
+  /// If `arrays` has the joint variable itself, its members' arrays are dropped.
+  ///
+  /// Returns an Error of ExitCode::data about `source` if a member's array is no parameter of the posterior, or has the
+  /// wrong length. Draws may stand for parameters and parameters for draws; their length may then be a multiple.
   Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
 
   /// The reference values that are subtracted from locations, by VariableId; see set_offsets().

@@ -29,7 +29,8 @@ struct ScoreOptions {
 /// Converts a JSON object with options of a score to ScoreOptions.
 Result<ScoreOptions> score_options(const nlohmann::json& options);
 
-/// Options of simulation and of draws from a posterior.
+/// Options of lehr_program_simulate, which reads `seed` and `sizes`, and of draws from the factors of a fit
+/// (lehr_fit_arrays), which read `draws` and `seed`. The other options are accepted and ignored.
 struct DrawOptions {
   std::int64_t draws = 1000;                       // number of draws
   std::uint64_t seed = 1;                          // of the draws

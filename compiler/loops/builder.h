@@ -254,7 +254,7 @@ class Builder {
   std::set<std::size_t> double_functions_;                // positions of such functions
   std::int32_t slots_ = 0;                                // of run-time sizes so far
   std::set<std::string> buffer_names_;
-  std::int32_t names_ = 0;                                // that `fresh` has made
+  std::int32_t names_ = 0;  // that `fresh` has made
 };
 
 }  // namespace lehr::loops

@@ -94,10 +94,14 @@ class Terms : Part {
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
-  /// Emits loops over the index variables of `t` that are not in `env`, under its guards and `conditions`. Inside, it
-  /// calls `leaf` with the product of `factors`. The loop over `innermost` becomes the inner one.
-  /// If the leaf only adds, `read` has the index variables whose values it uses. A loop over any other index variable
-  /// that no factor depends on is then replaced by a multiplication with its length.
+  /// Emits a nest of loops over the index variables of `t` that are not in `env`. `leaf` is called once to emit the
+  /// body, with the product of `factors` (1 if there are none) and with `env` extended by the open index variables. The
+  /// body is executed where the guards of `t` and all `conditions` are true. The loop over `innermost` becomes the
+  /// innermost, unless other loops are nested in it.
+  ///
+  /// If the leaf only adds, `read` has the index variables whose values it uses. The loop over any other index variable
+  /// is then replaced by a multiplication with its length. It stays if a factor, condition, guard or nested index
+  /// variable depends on its variable, or if that is nested itself.
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<IndexVarId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
             const std::optional<std::set<IndexVarId>>& read = std::nullopt);

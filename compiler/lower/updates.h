@@ -79,8 +79,9 @@ class Updates : Part {
   /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
   /// loads from their buffers.
   FormulaContext parameter_formulas(BlockId b, const std::vector<ExprId>& element);
-  /// Returns the indices at which an element's parameter, or its expected statistic, lies in its buffer; `event`
-  /// selects the component.
+  /// Returns the indices in memory of an element's entry in a buffer of the block: of a parameter, or of an expected
+  /// statistic. `element` has one index for each axis of the variable. An index within a row of a nested plate is added
+  /// to the offset of that row, so two indices become one. `event`, the indices of the component, is appended.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
                                         const std::vector<ExprId>& event);
   /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's

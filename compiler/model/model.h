@@ -224,7 +224,8 @@ struct Softmax {
 struct OrderedLogistic {
   ExprId location, cuts;  // a number, and a vector of increasing cuts
 };
-/// Cumulative sums that start at 0: 0, then the sums of the first one, two, ... steps.
+/// The call `cumulative(steps)`: cumulative sums that start at 0, as in 0, s[0], s[0] + s[1], ... It has one element
+/// more than `steps`; the last one is the sum of all.
 struct Cumulative {  // a vector
   ExprId steps;
 };

@@ -137,8 +137,9 @@ PlateId extended_plate(Resolver& r, ast::ExprId call, PlateId plate);
 /// Infers the types of all variables before their statements are resolved: support, event axes, and the plate of
 /// categories. (infer_types.cpp)
 void infer_headers(Resolver& r);
-/// Infers the type of one variable (support, event axes, plate of categories), unless that has been done. Returns false
-/// if it cannot be inferred, or is being inferred already (a cycle). (infer_types.cpp)
+/// Infers the type of one variable (support, event axes, plate of categories) and stores it in `r.model`, unless that
+/// has been done. Reports an error if the variable needs an event axis, but neither `over` nor a parameter gives one.
+/// Returns false if the type cannot be inferred, or is being inferred already (a cycle). (infer_types.cpp)
 bool infer_header(Resolver& r, VariableId variable);
 
 /// Resolves a use of a name, such as `mu[z[n]]`, to an expression of the model. Reports errors and returns nothing

@@ -15,9 +15,12 @@ namespace lehr::native {
 /// The name of the LLVM attribute that marks the argument with the table of pointers to a function's buffers.
 inline constexpr const char* kTableOfBuffers = "lehr-buffers";
 
-/// Registers the alias analysis of generated code in place of LLVM's default one. It must be called before LLVM's other
-/// analyses are registered. Two pointers loaded from different entries of the table of buffers do not alias, nor do
-/// they alias arrays on the stack.
+/// Registers the alias analyses of generated code in place of LLVM's default list (AAManager). The first one compares
+/// the origins of two pointers. Pointers loaded from different entries of a table of buffers, an argument with the
+/// attribute kTableOfBuffers, do not alias; nor do they alias arrays on the stack. ScopedNoAliasAA is asked if an
+/// origin is unknown, and BasicAA about all pairs that are left.
+///
+/// Call it before LLVM's function analyses are registered, because the first registration of an analysis counts.
 void register_buffer_aliases(llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace lehr::native

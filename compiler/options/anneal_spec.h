@@ -19,7 +19,9 @@ struct AutoAnneal {
 /// A schedule that was given, or an automatic one.
 using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 
-/// Parses the value of `anneal`. An error of ExitCode::usage says what is wrong and lists the forms:
+/// Parses the value of the option `anneal`. With `file:` it also reads the file, which has one temperature for each
+/// sweep. Returns an error of ExitCode::usage that says what is wrong and lists the forms, also if the file cannot be
+/// read:
 ///
 ///   linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt
 ///   entropy:from=10,over=100[,shape=exp]   stochastic:rho=0.25,over=50[,noise=means]

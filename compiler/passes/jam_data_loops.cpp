@@ -275,7 +275,7 @@ class Jam {
     for (const Stmt& s : run)
       all.add(effects_of(p_, s));
     if (run.empty() || intersect(all.loads, own_)) return false;
-    const ScalarId r = scalar("turn", Type::i64);
+    const ScalarId r = scalar("lane", Type::i64);
     Substitutions names;
     names.values[loop_->index] = iteration_at(get(r));
     for (const ScalarId s : all.reads) {
@@ -313,7 +313,7 @@ class Jam {
   /// Makes a local array with an element of the scalar for each iteration of the group.
   BufferId array_by_iteration(ScalarId s) {
     if (!iterations_size_.valid()) {
-      p_.sizes.push_back({"turns", kIterations});
+      p_.sizes.push_back({"group", kIterations});
       iterations_size_ = SizeId(p_.sizes.size() - 1);
     }
     return new_array({p_[s].name, p_[s].type, Role::scratch, {iterations_size_}});
@@ -416,7 +416,7 @@ class Jam {
 
   /// Adds a local array to the function.
   BufferId new_array(Buffer out) {
-    out.name = fmt::format("{}.turn{}", out.name, p_.buffers.size());
+    out.name = fmt::format("{}.lane{}", out.name, p_.buffers.size());
     p_.buffers.push_back(std::move(out));
     p_.functions[f_].local_arrays.emplace_back(p_.buffers.size() - 1);
     return BufferId(p_.buffers.size() - 1);

@@ -21,8 +21,9 @@ namespace lehr {
 /// The marginal distribution of one element: a number, a vector or a matrix.
 class ElementMarginal {
  public:
-  /// Makes a marginal from means, one-dimensional marginals and a function that computes the second moments when
-  /// spread() needs them.
+  /// Makes a marginal from the mean and the one-dimensional marginal of each number of the element, row-major.
+  /// `is_fixed` is true if the factor is a point: every number then equals its mean with probability 1. `spread`
+  /// computes the second moments; the first call of spread() calls it, and the result is cached.
   ElementMarginal(std::vector<double> of_mean, std::vector<math::ScalarMarginal> of_margins, bool is_fixed,
                   std::function<math::Spread()> spread)
       : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}

@@ -27,7 +27,8 @@ struct PlotContext {
 /// they are available.
 Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& options);
 
-/// Returns true if the variable is one scalar. Scalars are not plotted by `picture` but share one table.
+/// Returns true if the posterior of the variable is one number, also if it has axes of extent 1. The report shows all
+/// such variables as rows of one table of intervals, and each other variable by plot_of().
 bool is_single(const PosteriorSummary& n);
 
 }  // namespace lehr::report

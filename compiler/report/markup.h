@@ -17,7 +17,7 @@ class Markup {
   /// Wraps text that is markup already, without escaping it: formulas and style sheets.
   static Markup from_html(std::string html);
 
-  /// The HTML text.
+  /// Returns the HTML text. It belongs to this object.
   const std::string& html() const { return html_; }
   /// Returns true if there is no content.
   bool empty() const { return html_.empty(); }

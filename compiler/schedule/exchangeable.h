@@ -9,7 +9,8 @@
 
 namespace lehr::schedule {
 
-/// A plate of components that the search may edit.
+/// A plate of components (clusters, topics, states) that the search may merge, split and remove. Any permutation of its
+/// elements leaves the log joint unchanged, unless `ordered` or `distinguished` is true.
 struct Exchangeable {
   /// The plate whose elements are the components (clusters, topics, states).
   model::PlateId plate;

@@ -103,7 +103,9 @@ inline constexpr DataFormat kDataFormats[] = {
     {".h5ad", "w=file.h5ad, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
-/// Returns true if a binding reads standard input, which can be read once only.
+/// Returns true if the file of a `--data` binding is standard input, as in `-` or `x=-`; false also if the binding is
+/// malformed. All bindings of one process may select from standard input. A later process, such as `lehr report`,
+/// cannot read these data again.
 bool reads_standard_input(const std::string& binding);
 
 /// Returns the example bindings of all formats, separated by commas, for messages and help.

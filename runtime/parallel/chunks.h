@@ -17,11 +17,13 @@ namespace lehr {
 /// bits as a pass over all items.
 inline constexpr std::int64_t kItemsTogether = 64;
 
-/// Default of ChunkSize::operations.
+/// Default of ChunkSize::operations: the minimum work of a chunk of a stage's items, in estimated operations. Items
+/// with less than twice this work are one chunk.
 inline constexpr Threshold<double> kChunkOperations("outline_parallel_loops.operations", 2'000'000);
-/// Default of ChunkSize::of_sum.
+/// Default of ChunkSize::of_sum: the minimum work of a chunk for each number that it sums, in estimated operations.
 inline constexpr Threshold<double> kChunkOfSum("outline_parallel_loops.of_sum", 300);
-/// Default of ChunkSize::outside.
+/// Default of ChunkSize::outside: the minimum work of a chunk of iterations of a parallel region, in estimated
+/// operations.
 inline constexpr Threshold<double> kChunkOutside("outline_parallel_loops.outside", 500'000);
 
 /// How much work a chunk must have at least, in estimated operations.

@@ -26,7 +26,8 @@ class Sums {
   void clear();
   /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums.
   void enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const;
-  /// Adds the sums of the right neighbour. The left status stays unless it is 0.
+  /// Adds the sums of the right neighbour, which are those of later chunks, to these. If the status here is 0, it
+  /// becomes that of `right`. So the first failure in the order of the chunks is kept.
   void add(const Sums& right);
   /// Adds these sums to the machine's buffers.
   void add_to(const machine::Machine& m, const machine::ParallelWork& loop) const;

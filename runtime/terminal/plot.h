@@ -13,9 +13,10 @@ PlotStyle terminal_style();
 
 /// Plots y against its index, as text that ends with a newline.
 ///
-/// The curve takes `width` columns and `height` lines (at least 10 x 2) besides the axes. Left of it stand the largest
-/// and the smallest value, below it the first and the last index, above it `title` unless empty. Values that are not
-/// finite leave gaps.
+/// The curve takes `width` columns and `height` lines besides the axes; smaller sizes are raised to 10 x 2. The largest
+/// and the smallest value are printed on the left, the first and the last index below, and `title`, unless empty,
+/// above. Values that are not finite leave gaps. If no value is finite, "(nothing to draw)" is printed instead of the
+/// curve.
 std::string text_plot(const std::vector<double>& y, int width, int height, const std::string& title,
                       PlotStyle style = PlotStyle::braille);
 

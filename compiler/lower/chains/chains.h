@@ -196,7 +196,8 @@ class Chains : Part {
   /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
   /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
   std::optional<UnaryUses> singles(BlockId b, const Uses& uses) const;
-  /// Returns true if the term has one element of the sequence.
+  /// Returns true if the use is a unary potential: the atom at position `use` of the term is the only element of its
+  /// sequence there. Returns false if the term has another element of that sequence, a constant number of steps away.
   bool is_unary(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if the term is a table times one atom whose indices are plain index variables. Its statistic is then
   /// a sum over elements of the chain.

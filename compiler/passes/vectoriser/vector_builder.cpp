@@ -19,7 +19,7 @@ constexpr Threshold<std::int64_t> kOnStack("vector_builder.on_stack", 4096);
 }  // namespace
 
 VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : p_(program), how_(how), to_(how.width) {
-  p_.sizes.push_back({"turns", how.width, -1});
+  p_.sizes.push_back({"group", how.width, -1});
   group_size_ = SizeId(p_.sizes.size() - 1);
   first_ = scalar("first", Type::i64);
 }
@@ -30,7 +30,7 @@ ScalarId VectorBuilder::scalar(const std::string& stem, Type type) { return make
 
 BufferId VectorBuilder::array(const std::string& stem, std::vector<SizeId> axes, Type type) {
   axes.insert(unrolled() ? axes.begin() : axes.end(), group_size_);
-  p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
+  p_.buffers.push_back({fmt::format("group.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
   const BufferId out(p_.buffers.size() - 1);
   p_.buffers.back().exact = how_.transposes_rows;
   const std::int64_t elements = constant_extents(p_, out);
@@ -55,7 +55,7 @@ void VectorBuilder::for_each_iteration(Block& out, const EachIteration& each, bo
 
 void VectorBuilder::in_loop(Block& out, const EachIteration& each, bool independent) {
   in_loop_ = true;
-  lane_index_ = scalar("turn", Type::i64);
+  lane_index_ = scalar("lane", Type::i64);
   Block body;
   each(body);
   in_loop_ = false;

@@ -19,7 +19,9 @@ class VectorBuilder {
   /// which.
   using EachIteration = std::function<void(Block& out)>;
 
-  /// Starts the vectorisation of one loop in the form of `how`. `program` must outlive this object, which adds to it.
+  /// Prepares to make code for groups of `how.width` iterations of a loop, in the form of `how`: lanes, or unrolled.
+  /// Adds to the program the size of the group and a scalar for the index of its first iteration; the other functions
+  /// add expressions and arrays. `program` must outlive this object.
   VectorBuilder(Program& program, const VectorForm& how);
 
   // ---- making things ----
@@ -30,6 +32,8 @@ class VectorBuilder {
   ExprId f(double value) { return make(Type::f64, ConstF{value}); }
   /// Returns the integer constant `value`.
   ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  /// Returns the literal 0 of a type that is not boolean.
+  ExprId zero(Type type) { return is_real(type) ? make(type, ConstF{0}) : i(0); }
   /// Returns an expression that reads the scalar.
   ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
   /// Returns an expression that loads the element of the array at the indices `at`.

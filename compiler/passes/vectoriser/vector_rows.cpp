@@ -84,7 +84,7 @@ void VectorValues::make_rows_contiguous(const For& x, const Mask& m, Block& out)
   Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
   for (const ExprId e : row_loads) {
     const BufferId from = std::get<Load>(p_[e].node).buffer;
-    const BufferId rows = array_as_given(fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
+    const BufferId rows = array_as_given(fmt::format("group.{}.rows.{}", p_[from].name, p_.buffers.size()),
                                          {group_size_, p_[from].axes.back()}, p_[from].element);
     Block column;
     for_each_iteration(column, [&](Block& to) {

@@ -114,13 +114,13 @@ Stmt VectorStatements::stored(const Store& x, const Mask& m) {
   // Sums: the unrolled form adds to the array directly, the lane form to a private copy.
   if (how_.unrolled && all_active(m)) return Stmt{Store{x.buffer, x.indices, translate(x.value, m), true}};
   if (!how_.unrolled) return masked(private_copy(x.buffer, sums_), x.indices, translate(x.value, m), true, false, m);
-  return Stmt{Store{x.buffer, x.indices, select(is_active(m), translate(x.value, m), f(0)), true}};
+  return Stmt{
+      Store{x.buffer, x.indices, select(is_active(m), translate(x.value, m), zero(p_[x.buffer].element)), true}};
 }
 
 Stmt VectorStatements::masked(BufferId b, std::vector<ExprId> at, ExprId to, bool accumulate, bool always,
                               const Mask& m) {
-  if (!always && m.array.valid())
-    to = select(is_active(m), to, !accumulate ? of_iteration(b, at) : p_[b].element == Type::f64 ? f(0) : i(0));
+  if (!always && m.array.valid()) to = select(is_active(m), to, accumulate ? zero(p_[b].element) : of_iteration(b, at));
   return put(b, std::move(at), to, accumulate);
 }
 
