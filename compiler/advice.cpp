@@ -82,7 +82,7 @@ bool has(const Diagnostics& diagnostics, const Diagnostic& like) {
 
 /// Returns true for diagnostics that a proposal must not introduce: errors, and warnings of names without use.
 bool is_regression(const Diagnostic& d) {
-  return severity_of(d.kind) == Severity::error || d.kind == DiagnosticKind::unused_name ||
+  return d.severity == Severity::error || d.kind == DiagnosticKind::unused_name ||
          d.kind == DiagnosticKind::unreached_latent;
 }
 

@@ -139,8 +139,7 @@ Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::
   // Points of local bounds have no density to be drawn from, so the density is expanded with auxiliary variables.
   const std::optional<Analysed> anew = analyse(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
   if (anew) return with_sample_factors(*anew, tempering);
-  const auto why =
-      std::ranges::find(diagnostics.all(), Severity::error, [](const auto& d) { return severity_of(d.kind); });
+  const auto why = std::ranges::find(diagnostics.all(), Severity::error, &Diagnostic::severity);
   return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", why->text), {}};
 }
 

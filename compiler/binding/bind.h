@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/model/model.h"
+#include "compiler/support/diagnostic.h"
 #include "runtime/files/dataset.h"
 #include "runtime/result.h"
 
@@ -62,8 +63,8 @@ struct BoundData {
   /// By Bernoulli variable: the words that stand for 0 and 1. They are those of an earlier fit if there was one, and
   /// "0" and "1" for numbers.
   std::map<std::string, std::vector<std::string>> words;
-  std::vector<std::string> warnings;  // messages to the user about what was done to the data
-  std::string external_digest;        // digest of out-of-core data, which are read when they are needed
+  std::vector<Diagnostic> warnings;  // what was done to the data that the user may not expect
+  std::string external_digest;       // digest of out-of-core data, which are read when they are needed
 };
 
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.

@@ -31,7 +31,7 @@ void add_clamped_slots(Binder& b) {
     /// The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
     if (!gaps) continue;
     if (const std::string why = why_not_clamped(b.model, VariableId(i)); !a.named_by_binding && !why.empty()) {
-      b.out.warnings.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));
+      warn(b, fmt::format("the data for '{}' are not used: {}", v.name, why));
       continue;
     }
     Slot slot{v.name, v.axes, v.event.size(), v.value_plate, std::nullopt, VariableId(i), true};

@@ -38,12 +38,12 @@ void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a) {
     unseen += ends[row + 1] - last;
   }
   if (unseen == 0) return;
-  b.out.warnings.push_back(
-      fmt::format("{} step{} of '{}' at the end of {} without a value: their factors make the posterior of what they "
-                  "depend on less "
-                  "exact; left out of the data they are predicted by `predict {} {}=+N`",
-                  unseen, unseen == 1 ? "" : "s", slot.name, rows == 1 ? "its row" : fmt::format("{} rows", rows),
-                  option("sizes"), b.model[steps].name));
+  warn(b,
+       fmt::format("{} step{} of '{}' at the end of {} without a value: their factors make the posterior of what they "
+                   "depend on less "
+                   "exact; left out of the data they are predicted by `predict {} {}=+N`",
+                   unseen, unseen == 1 ? "" : "s", slot.name, rows == 1 ? "its row" : fmt::format("{} rows", rows),
+                   option("sizes"), b.model[steps].name));
 }
 
 }  // namespace lehr::model

@@ -117,10 +117,9 @@ void warn_of_ignored_column(Binder& b, const Plate& plate, const DataArray& a) {
   while (line < a.values.size() && a.values[line] == first + static_cast<double>(line))
     ++line;
   if (line == a.values.size()) return;
-  b.out.warnings.push_back(
-      fmt::format("{} is not read: its lines are elements of plate '{}' one after another, and line "
-                  "{} is {:.10g} where that would be {:.10g}",
-                  a.source, plate.name, line + 1, a.values[line], first + static_cast<double>(line)));
+  warn(b, fmt::format("{} is not read: its lines are elements of plate '{}' one after another, and line "
+                      "{} is {:.10g} where that would be {:.10g}",
+                      a.source, plate.name, line + 1, a.values[line], first + static_cast<double>(line)));
 }
 
 /// Adds claims from arrays that are named like nested plates: they are the lengths of their rows.

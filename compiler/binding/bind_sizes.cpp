@@ -39,12 +39,11 @@ void warn_of_unused_values(Binder& b, PlateId plate, std::int64_t size) {
   const std::vector<bool>& seen = b.occurring[plate];
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
   if (b.settings.subset_plate || size <= kMany || occur >= size / kPart) return;
-  b.out.warnings.push_back(
-      fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
-                  "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
-                  "element for each of its words",
-                  occur, size, b.model[plate].name, b.largest_source[plate], b.model[plate].from,
-                  b.model[plate].from + size - 1, b.model[plate].from + size - 1));
+  warn(b, fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
+                      "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
+                      "element for each of its words",
+                      occur, size, b.model[plate].name, b.largest_source[plate], b.model[plate].from,
+                      b.model[plate].from + size - 1, b.model[plate].from + size - 1));
 }
 
 /// Reports two claims about the size of a plate that differ.
@@ -167,10 +166,10 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
     } else if (b.largest.contains(plate)) {
       size = b.largest[plate];
       if (b.from_one.contains(plate) && !b.have_zero.contains(plate))
-        b.out.warnings.push_back(fmt::format(
-            "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
-            "1, declare it: `{2}`",
-            b.model[plate].name, b.largest_source[plate], plate_text_from(b.model, b.model[plate], 1)));
+        warn(b, fmt::format(
+                    "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
+                    "1, declare it: `{2}`",
+                    b.model[plate].name, b.largest_source[plate], plate_text_from(b.model, b.model[plate], 1)));
       warn_of_unused_values(b, plate, *size);
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],

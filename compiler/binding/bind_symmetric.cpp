@@ -50,8 +50,7 @@ bool symmetrise(const Square& x) {
 
 /// Adds the warning that a symmetric part is used.
 void say_so(Binder& b, const std::string& name, const std::string& source) {
-  b.out.warnings.push_back(
-      fmt::format("{}: '{}' is symmetric but for rounding; its symmetric part is used", source, name));
+  warn(b, fmt::format("{}: '{}' is symmetric but for rounding; its symmetric part is used", source, name));
 }
 
 /// Returns true if the matrix has a Cholesky factorisation: all pivots are positive.

@@ -213,9 +213,8 @@ void match_table_rows(Binder& b) {
         collapse_repeated_lines(b, it->second, ids, offsets, outer.name);
       else if (slot.axes.size() == 1 && b.model[slot.axes[0]].set == PlateId(i) && it->second.row_labels.empty() &&
                !has_ids(b, PlateId(i), it->second))
-        b.out.warnings.push_back(
-            fmt::format("the values of {} are taken in the order in which {} has its names: '{}', ...", slot.name,
-                        ids.source, printable(rows.names.front())));
+        warn(b, fmt::format("the values of {} are taken in the order in which {} has its names: '{}', ...", slot.name,
+                            ids.source, printable(rows.names.front())));
     }
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
     b.claims[PlateId(i)].push_back({std::ssize(element_rows->row), source});

@@ -117,10 +117,10 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
   if (why.empty()) {
     b.out.clamped[slot.variable->index()] = true;
     if (slot.latent) return;
-    b.out.warnings.push_back(fmt::format(
-        "{} is missing and {}: '{}' is latent where it is missing", name,
-        parent ? fmt::format("other variables depend on {}", slot.name) : "other entries of the same vector are not",
-        slot.name));
+    warn(b, fmt::format("{} is missing and {}: '{}' is latent where it is missing", name,
+                        parent ? fmt::format("other variables depend on {}", slot.name)
+                               : "other entries of the same vector are not",
+                        slot.name));
     if (parent) warn_of_missing_tail(b, slot, a);
     return;
   }
@@ -203,8 +203,7 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
     if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
   }
   if (fitted_words == b.settings.words.end())
-    b.out.warnings.push_back(
-        fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
+    warn(b, fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
   b.out.words[slot.name] = std::move(words);
   a.levels.clear();
   return true;
@@ -226,8 +225,8 @@ void check_order(Binder& b, const Slot& slot, const DataArray& a) {
                     option("labels"), b.model[plate].name)};
     return;
   }
-  b.out.warnings.push_back(fmt::format("the values of {} are taken in the order of the names of plate '{}': '{}', ...",
-                                       slot.name, b.model[plate].name, printable(names.front())));
+  warn(b, fmt::format("the values of {} are taken in the order of the names of plate '{}': '{}', ...", slot.name,
+                      b.model[plate].name, printable(names.front())));
 }
 
 /// Checks the array of one slot and moves it to the result. Stops at the first problem.
@@ -337,9 +336,9 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     mark_occurring(a->values, b.occurring[plate]);
   }
   if (const auto word = std::ranges::find_if(names, looks_missing); !given && word != names.end())
-    b.out.warnings.push_back(
-        fmt::format("'{}' is an element of plate '{}' as other words are: a missing value is an empty field, NA or NaN",
-                    printable(*word), b.model[plate].name));
+    warn(b, fmt::format(
+                "'{}' is an element of plate '{}' as other words are: a missing value is an empty field, NA or NaN",
+                printable(*word), b.model[plate].name));
   auto& largest = b.largest[plate];
   if (static_cast<std::int64_t>(names.size()) > largest && !given) {
     largest = static_cast<std::int64_t>(names.size());

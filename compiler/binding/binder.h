@@ -88,6 +88,8 @@ inline std::int64_t first_number_of(const Binder& b, PlateId plate) { return b.m
 /// Adds an error to the list of problems and returns it, so that notes can be added. `where` is the file or option at
 /// fault, `text` the message.
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
+/// Adds a warning to those of the bound data.
+inline void warn(Binder& b, std::string text) { b.out.warnings.push_back(make_warning(std::move(text))); }
 /// Returns the name of an array with its axes, for messages: "x[n, d]", "x[n] over d".
 std::string signature(const Binder& b, const Slot& slot);
 

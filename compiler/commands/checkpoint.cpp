@@ -193,10 +193,9 @@ Result<bool> look_for_checkpoint(const FitArguments& o) {
                  {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"}};
   }
   if (o.resume.empty() && !o.out.empty() && checkpoint_exists) {
-    print_to_stderr(
-        "{}: warning: this fit takes the place of one that was interrupted\n"
-        "    note: that one goes on with --resume {}\n",
-        o.out, o.out);
+    print_diagnostics({make_warning("this fit takes the place of one that was interrupted",
+                                    {"that one goes on with --resume " + o.out})},
+                      o.out);
   }
   return true;
 }

@@ -123,8 +123,9 @@ ExitCode compare(const CompareOptions& o) {
   }
   for (const SavedFit& f : fits) {
     if (f.model != fits[0].model)
-      print_to_stderr("{}: warning: fits of different models, '{}' and '{}'\n", fits[0].directory,
-                      printable(fits[0].model), printable(f.model));
+      print_diagnostics({make_warning(fmt::format("fits of different models, '{}' and '{}'", printable(fits[0].model),
+                                                  printable(f.model)))},
+                        fits[0].directory);
   }
   if (fits.size() == 2) return compare_scalars(fits[0], fits[1], static_cast<std::size_t>(o.top));
   fmt::print("{}", compare_table(fits));

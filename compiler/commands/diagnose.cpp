@@ -46,10 +46,10 @@ void compare_elbo(const SavedFit& fit, double elbo) {
   const double more = (elbo - fit.elbo) / (1 + std::abs(fit.elbo));
   const double most = fit.status == name_of(Status::converged) ? 1e-3 : INFINITY;  // it may still have grown
   if (std::isfinite(more) && (more < -1e-3 || more > most))
-    print_to_stderr(
-        "{}: warning: the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are they what it was made "
-        "from?\n",
-        printable(fit.directory), elbo, fit.elbo);
+    print_diagnostics({make_warning(fmt::format("the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are "
+                                                "they what it was made from?",
+                                                elbo, fit.elbo))},
+                      printable(fit.directory));
 }
 
 /// Replaces the prior of the model by the posterior of an earlier fit, if the fit was made by `lehr update`. Changes

@@ -148,24 +148,24 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 
 /// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
 /// because of local bounds.
-std::vector<std::string> result_notes(const Fitting& fitting) {
-  std::vector<std::string> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
+std::vector<Diagnostic> result_notes(const Fitting& fitting) {
+  std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
-    out.push_back(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
-                              fmt::join(narrow, ", ")));
+    out.push_back(make_note(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
+                                        fmt::join(narrow, ", "))));
   return out;
 }
 
 /// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `resumable`: a fit that
 /// was interrupted can be resumed.
-ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<std::string>& notes,
-                       const std::vector<Warning>& warnings, const Runs& runs, bool resumable) {
+ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<Diagnostic>& notes,
+                       const std::vector<Diagnostic>& warnings, const Runs& runs, bool resumable) {
   const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   const bool unfinished = was_interrupted(recording, runs);
   if (!unfinished) recording.checkpoints.remove();
-  show(o, warnings);
+  print_diagnostics(warnings, o.model);
   if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
   if (unfinished) {
     print_to_stderr("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
@@ -181,7 +181,7 @@ ExitCode print_summary(const Recording& recording, const model::Model& m, const 
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                how_it_ended(o, outcome), outcome.iterations, outcome.elbo,
-               notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; ")),
+               notes.empty() ? "" : fmt::format(" ({})", fmt::join(texts_of(notes), "; ")),
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return ExitCode::done;
@@ -214,10 +214,9 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
 }
 
 /// Returns all warnings of the fit for fit.json. Those about the data and the start were printed earlier.
-std::vector<Warning> all_warnings(const Fitting& fitting, const TracedRun& best, const std::vector<Warning>& at_end) {
-  std::vector<Warning> out;
-  for (const std::string& warning : fitting.data().warnings)
-    out.push_back({warning, {}});
+std::vector<Diagnostic> all_warnings(const Fitting& fitting, const TracedRun& best,
+                                     const std::vector<Diagnostic>& at_end) {
+  std::vector<Diagnostic> out = fitting.data().warnings;
   out.insert(out.end(), best.initial_warnings.begin(), best.initial_warnings.end());
   out.insert(out.end(), at_end.begin(), at_end.end());
   return out;
@@ -363,7 +362,7 @@ ExitCode fit(FitArguments o, Group* group) {
   Result<Runs> runs = run_all(fitting, recording);
   if (!runs) return complain(runs.error());
   TracedRun& best = runs->all[runs->best];
-  const std::optional<Warning> early = stopped_early(o, best);
+  const std::optional<Diagnostic> early = stopped_early(o, best);
   times.total = seconds_since(begin);
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
@@ -379,7 +378,7 @@ ExitCode fit(FitArguments o, Group* group) {
     if (!o.quiet) fmt::print("{}", profile_table(steps, of));
   }
   FitFiles files(o.out);
-  Result<std::vector<Warning>> mixed = write_chains(o, fitting, *runs, files, summary);
+  Result<std::vector<Diagnostic>> mixed = write_chains(o, fitting, *runs, files, summary);
   if (!mixed) return complain(mixed.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.warnings(best), std::back_inserter(*mixed));

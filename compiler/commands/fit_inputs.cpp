@@ -97,16 +97,15 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     return fail(*e);
   }
   if (!unused.empty()) {
-    print_to_stderr(
-        "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
-        "    note: `observe {} ~ ...` makes it data\n",
-        o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
+    print_diagnostics({make_warning(fmt::format("the data for '{}' are not used: the model does not observe {}",
+                                                fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them"),
+                                    {fmt::format("`observe {} ~ ...` makes it data", unused.front())})},
+                      o.model);
   }
   const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
-  for (const std::string& warning : (*bound)->data.warnings)
-    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(warning, "--"));
+  print_diagnostics((*bound)->data.warnings, o.model);
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 

@@ -25,10 +25,10 @@ std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
 
 }  // namespace
 
-Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
-                                          nlohmann::json& summary) {
+Result<std::vector<Diagnostic>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
+                                             nlohmann::json& summary) {
   const std::vector<const GibbsReport*> chains = complete_chains(runs.all);
-  if (chains.empty()) return std::vector<Warning>();
+  if (chains.empty()) return std::vector<Diagnostic>();
   for (std::size_t k = 0; k < chains.size(); ++k) {
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
     if (Result<bool> r = files.add(summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
@@ -53,13 +53,13 @@ Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& 
   if (const auto& e = drawn.evidence; e && !o.quiet)
     fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,
                e->powers.size());
-  std::vector<Warning> out;
+  std::vector<Diagnostic> out;
   const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
   if (!best || !best->coupling)
     out = warnings(drawn, fitting.model(), fitting.data());  // exact samples are independent
   std::ranges::move(failed_chain_warnings(runs.all), std::back_inserter(out));
   if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
-    out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});
+    out.push_back(make_warning("not every observation has a replicate in draws.nc: " + problem));
   return out;
 }
 

@@ -22,7 +22,7 @@ struct Runs {
 /// The moments over all chains become the posterior of the best run. Returns warnings about chains that have not mixed
 /// or have failed, and about missing replicates. Without draws it writes nothing and returns an empty list. Returns an
 /// Error if a file cannot be written.
-Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
-                                          nlohmann::json& summary);
+Result<std::vector<Diagnostic>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
+                                             nlohmann::json& summary);
 
 }  // namespace lehr::commands

@@ -159,15 +159,7 @@ Error numerical_error(const FitArguments& o, std::string text) {
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
-void show(const FitArguments& o, const std::vector<Warning>& warnings) {
-  for (const Warning& c : warnings) {
-    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(c.text, "--"));
-    for (const std::string& note : c.notes)
-      print_to_stderr("    note: {}\n", with_option_prefix(note, "--"));
-  }
-}
-
-std::optional<Warning> stopped_early(const FitArguments& o, TracedRun& best) {
+std::optional<Diagnostic> stopped_early(const FitArguments& o, TracedRun& best) {
   if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
     return std::nullopt;
   // Only sweeps at temperature 1 from the same start belong to the sequence that is extrapolated.
@@ -182,7 +174,8 @@ std::optional<Warning> stopped_early(const FitArguments& o, TracedRun& best) {
   std::ranges::reverse(elbos);
   if (!elbos.empty() && elbos.back() == best.outcome.elbo) best.left = left_to_gain(elbos, o.fit.tolerance);
   if (best.left) best.left->sweeps *= every;
-  Warning out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
+  Diagnostic out =
+      make_warning(fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations));
   if (!best.left) out.text += "; what is left to gain cannot be estimated from the last sweeps";
   else if (best.left->nats == 0) out.text += ": the ELBO has converged, parameters have not";
   else if (best.left->sweeps == 0)
@@ -210,7 +203,7 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   if (!started && started.error().code == ExitCode::numerical) return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
   TracedRun run{std::move(*started), {}, {}, {}};
-  if (restart == 0) show(o, run.initial_warnings);
+  if (restart == 0) print_diagnostics(run.initial_warnings, o.model);
 
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
@@ -230,7 +223,7 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   if (x.test && !before && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
     if (score) run.held_out = *score;
-    else print_to_stderr("{}: warning: no held-out score: {}\n", o.model, score.error().text);
+    else print_diagnostics({make_warning("no held-out score: " + score.error().text)}, o.model);
   }
   if (!o.quiet) print_to_stderr(describe(run.report, run.outcome));
   if (several && !o.quiet) {

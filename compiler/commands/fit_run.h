@@ -29,13 +29,10 @@ struct Recording {
   std::optional<Error> checkpoint_error = {};  // why the last checkpoint could not be written
 };
 
-/// Prints warnings about a fit to stderr, each with its notes.
-void show(const FitArguments& options, const std::vector<Warning>& warnings);
-
 /// Returns the warning for coordinate ascent that stopped at --max-iter before it converged, with an estimate of the
 /// ELBO left to gain. Stores this estimate in `best.left`. Returns nothing for runs that ended otherwise, other
 /// methods, and runs of no sweep.
-std::optional<Warning> stopped_early(const FitArguments& options, TracedRun& best);
+std::optional<Diagnostic> stopped_early(const FitArguments& options, TracedRun& best);
 
 /// Returns in words how a run ended: its status as "converged", or the limit that stopped it, as "stopped at --max-iter
 /// 100".

@@ -114,8 +114,7 @@ ExitCode predict(const PredictOptions& o) {
                                     o.out.empty() ? ExistingTarget::replaced : ExistingTarget::followed)
                : predict_whole(o, fitted, path, *format);
   if (!done) return complain_of(with_settings_source(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
-  for (const std::string& note : done->notes)
-    print_to_stderr("note: {}\n", printable(note, note.size()));
+  print_diagnostics(done->notes);
   std::vector<std::string> names;
   for (const auto& [name, elements] : done->variables)
     names.push_back(fmt::format("{} ({})", name, elements));

@@ -14,9 +14,9 @@ namespace lehr::commands {
 /// A summary of predictions that have been written, for the message to the user.
 struct PredictionOutcome {
   std::vector<std::pair<std::string, std::size_t>> variables;  // name and number of predicted elements of each variable
-  bool drawn = false;              // true if some predictions are averages over random draws
-  std::vector<std::string> notes;  // notes on elements that the fit has not seen
-  ItemSolution items;              // how the factors of the items were found
+  bool drawn = false;             // true if some predictions are averages over random draws
+  std::vector<Diagnostic> notes;  // on elements that the fit has not seen
+  ItemSolution items;             // how the factors of the items were found
 };
 
 /// Predicts all items of the files in `data` batch by batch, and writes the table of predictions to `path`. The bytes

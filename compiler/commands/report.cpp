@@ -161,7 +161,7 @@ ExitCode report_on(const ReportOptions& o) {
   contents.diagnosis = read_diagnosis(directory);
   add_model(o, contents);
   for (const std::string& missing : {contents.model_missing_reason, contents.data_missing_reason})
-    if (!missing.empty()) print_to_stderr("{}: warning: {}\n", o.directory, missing);
+    if (!missing.empty()) print_diagnostics({make_warning(missing)}, o.directory);
   const std::string out = o.out.empty() ? (directory / "report.html").string() : o.out;
   const std::string page = report::write(contents, options);
   if (Result<bool> r = o.out.empty() ? write_file_no_follow(out, page) : write_output(out, page); !r)

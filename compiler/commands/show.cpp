@@ -45,7 +45,7 @@ ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::s
   const Result<PosteriorTable> table = posterior_table(fit, chosen, [&] { return stored_draws(fit); });
   if (!table) return complain(table.error());
   if (only && !table->without.empty())
-    print_to_stderr("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);
+    print_diagnostics({make_warning(fmt::format("there are no numbers of '{}'", only->name))}, fit.directory);
   fmt::print("{}", format == "csv" ? format_posterior_csv(fit, *table) : format_posterior_json(fit, *table));
   return ExitCode::done;
 }
@@ -67,8 +67,8 @@ ExitCode show(const ShowOptions& o) {
   }
   if (o.format != "text") return show_table(*fit, only, o.format);
   if (fit->other_trace)
-    print_to_stderr(
-        "{}: warning: trace.csv is of another fit, which is running or was killed; its curve is not shown\n",
+    print_diagnostics(
+        {make_warning("trace.csv is of another fit, which is running or was killed; its curve is not shown")},
         o.directory);
   show_text(*fit, only, o.top);
   return ExitCode::done;

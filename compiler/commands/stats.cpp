@@ -144,8 +144,9 @@ ExitCode stats(StatsArguments o) {
   const Result<std::size_t> chunks = write_statistics(o, std::get<ShardState>(read));
   if (!chunks) return complain(chunks.error());
   if (*chunks == 0)
-    print_to_stderr("{}: warning: shard {} is empty: the data make fewer shares than there are shards\n", o.fit.model,
-                    o.shard);
+    print_diagnostics(
+        {make_warning(fmt::format("shard {} is empty: the data make fewer shares than there are shards", o.shard))},
+        o.fit.model);
   return ExitCode::done;
 }
 

@@ -67,7 +67,7 @@ struct Derivation {
   /// The entropies of the blocks that are not points, the second part of the ELBO.
   std::vector<DerivedPart> entropies;
   /// Notes on how the ELBO differs from a true one (density::elbo_notes).
-  std::vector<std::string> elbo_notes;
+  std::vector<Diagnostic> elbo_notes;
 };
 
 /// Writes out the derivation of all blocks and of the ELBO. `source` is the model file, for line numbers.

@@ -151,8 +151,8 @@ std::string print_text(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += "\n" + block_text(b);
   out += "\nELBO\n";
-  for (const std::string& note : d.elbo_notes)
-    out += "  (" + note + ")\n";
+  for (const Diagnostic& note : d.elbo_notes)
+    out += "  (" + note.text + ")\n";
   std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
     for (const DerivedPart& p : *parts)
@@ -175,7 +175,7 @@ std::string print_json(const Derivation& d) {
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);
-  out["caveats"] = d.elbo_notes;
+  out["caveats"] = texts_of(d.elbo_notes);
   return out.dump(2) + "\n";
 }
 

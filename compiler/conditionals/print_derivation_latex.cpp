@@ -102,8 +102,8 @@ std::string print_latex(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block_latex(b);
   out += "\\subsection*{Evidence lower bound}\n";
-  for (const std::string& note : d.elbo_notes)
-    out += escape(note) + "\n\n";
+  for (const Diagnostic& note : d.elbo_notes)
+    out += escape(note.text) + "\n\n";
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());
   out += align("\\mathrm{ELBO} &= " + summand_rows(all, true));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/support/diagnostic.h"
 #include "runtime/result.h"
@@ -32,6 +33,10 @@ ExitCode complain_of(Error error, const std::string& where);
 /// Prints warnings and errors about a model to stderr, with lines of `source`. Returns ExitCode::model if there are
 /// errors, else ExitCode::done.
 ExitCode report(const Diagnostics& diagnostics, const Source& source);
+
+/// Prints warnings or notes to stderr, as `where: warning: text` with the notes of each below it. Without `where`, a
+/// line begins with the severity.
+void print_diagnostics(const std::vector<Diagnostic>& diagnostics, const std::string& where = {});
 
 /// Prints an error with its notes to stderr and returns its exit code.
 ExitCode complain(const Error& error);

@@ -20,19 +20,20 @@ std::optional<Source> model_of(const SavedFit& fit, const std::string& model) {
     return current;
   }
   if (const Result<std::string> now = read_file(fit.model_file); now && *now != fit.model_text)
-    print_to_stderr(
-        "{}: note: {} is another model by now; this is about the one that was fitted (--model FILE takes another)\n",
-        fit.directory, fit.model_file);
+    print_diagnostics({make_note(fmt::format("{} is another model by now; this is about the one that was fitted "
+                                             "(--model FILE takes another)",
+                                             fit.model_file))},
+                      fit.directory);
   return Source{fit.model_file, fit.model_text};
 }
 
 void warn_of_failure(const SavedFit& fit) {
   if (fit.status != name_of(Status::numerical_failure)) return;
-  print_to_stderr(
-      "{}: warning: the fit ended with a numerical failure (its status in fit.json is {}): its numbers are not a "
-      "posterior\n"
-      "    note: `lehr fit` with another --seed or --init, or a narrower prior, may do\n",
-      fit.directory, fit.status);
+  print_diagnostics({make_warning(fmt::format("the fit ended with a numerical failure (its status in fit.json is {}): "
+                                              "its numbers are not a posterior",
+                                              fit.status),
+                                  {"`lehr fit` with another --seed or --init, or a narrower prior, may do"})},
+                    fit.directory);
 }
 
 Error with_settings_source(const SavedFit& fit, Error e, const std::vector<std::string>& given) {

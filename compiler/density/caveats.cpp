@@ -9,8 +9,9 @@
 
 namespace lehr::density {
 
-std::vector<std::string> elbo_notes(const model::Model& m, const Density& d) {
-  std::vector<std::string> out, improper;
+std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d) {
+  std::vector<Diagnostic> out;
+  std::vector<std::string> improper;
   // Adds a phrase with the statements that have tangent points of that family row.
   const auto bounded_by = [&](const math::FamilyRow& row, std::string_view function_name) {
     std::vector<std::string> hosts;
@@ -18,8 +19,8 @@ std::vector<std::string> elbo_notes(const model::Model& m, const Density& d) {
       if (v.auxiliary && v.auxiliary->bound == &row) hosts.push_back(m[v.auxiliary->host].name);
     }
     if (!hosts.empty())
-      out.push_back(
-          fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", function_name, fmt::join(hosts, ", ")));
+      out.push_back(make_note(fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", function_name,
+                                          fmt::join(hosts, ", "))));
   };
   bounded_by(math::logistic_bound(), "logistic link");
   bounded_by(math::softmax_bound(), "softmax");
@@ -28,7 +29,7 @@ std::vector<std::string> elbo_notes(const model::Model& m, const Density& d) {
     if (o.improper) improper.push_back(m[m[*o.statement].variable].name);
   }
   if (!improper.empty())
-    out.push_back(fmt::format("up to a constant: the prior of {} is improper", fmt::join(improper, ", ")));
+    out.push_back(make_note(fmt::format("up to a constant: the prior of {} is improper", fmt::join(improper, ", "))));
   return out;
 }
 

@@ -140,7 +140,7 @@ struct ExpandOptions {
 
 /// Returns notes on how the sum of the terms differs from the log joint: it is a lower bound of it (logistic links),
 /// or is known up to a constant (improper priors). The result is one phrase for each difference, empty for most models.
-std::vector<std::string> elbo_notes(const model::Model& m, const Density& d);
+std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d);
 
 /// Returns true if `v` has a separate factor for each of the copies that `x` counts.
 bool has_factor_per_copy(const model::Model& m, model::VariableId v, const Multiplicity& x);

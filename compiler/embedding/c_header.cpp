@@ -260,7 +260,8 @@ int32_t {name}_load(void* state, const void* saved, size_t bytes);
 
 /// Replaces the placeholders of a template.
 std::string filled(std::string text, const Embedding& e, const std::string& built = {}) {
-  const std::string elbo_notes = e.elbo_notes.empty() ? "" : fmt::format(" ({})", fmt::join(e.elbo_notes, "; "));
+  const std::string elbo_notes =
+      e.elbo_notes.empty() ? "" : fmt::format(" ({})", fmt::join(texts_of(e.elbo_notes), "; "));
   const auto replace = [&](const std::string& placeholder, const std::string& by) {
     for (std::size_t at = text.find(placeholder); at != std::string::npos; at = text.find(placeholder, at + by.size()))
       text.replace(at, placeholder.size(), by);

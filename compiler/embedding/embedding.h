@@ -42,7 +42,7 @@ struct Embedding {
   bool updates = false;                       // true if the posterior can become the prior (NAME_update)
   bool draws = false;                         // true if a sweep draws: Gibbs sampling
   std::string batch;                          // the plate from which minibatches are drawn
-  std::vector<std::string> elbo_notes;        // what the ELBO leaves out or replaces by a bound
+  std::vector<Diagnostic> elbo_notes;         // what the ELBO leaves out or replaces by a bound
   native::Image image;                        // tables and exported functions, for the code generator
 };
 

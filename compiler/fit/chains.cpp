@@ -108,13 +108,12 @@ std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& ru
   return chains;
 }
 
-std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs) {
+std::vector<Diagnostic> failed_chain_warnings(const std::vector<TracedRun>& runs) {
   const auto failed = [](const TracedRun& r) { return r.outcome.status == Status::numerical_failure; };
   const auto n = std::ranges::count_if(runs, failed);
   if (n == 0 || n == std::ssize(runs)) return {};
-  return {{fmt::format("{} of {} chains failed numerically and {} left out: {}", n, runs.size(), n == 1 ? "is" : "are",
-                       std::ranges::find_if(runs, failed)->outcome.failure),
-           {}}};
+  return {make_warning(fmt::format("{} of {} chains failed numerically and {} left out: {}", n, runs.size(),
+                                   n == 1 ? "is" : "are", std::ranges::find_if(runs, failed)->outcome.failure))};
 }
 
 std::string format_csv(const ChainSummary& s) {
@@ -139,8 +138,8 @@ std::span<const double> observed_values(const model::Model& m, const BoundData& 
 }
 
 /// Returns a warning for each variable with numbers that never changed in any chain and that the data do not fix.
-std::vector<Warning> constant_scalar_warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
-  std::vector<Warning> out;
+std::vector<Diagnostic> constant_scalar_warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+  std::vector<Diagnostic> out;
   std::size_t begin = 0;
   for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
     const std::size_t count = s.moments[v].values.size();
@@ -153,10 +152,11 @@ std::vector<Warning> constant_scalar_warnings(const ChainSummary& s, const model
         stand.push_back(begin + i);
     }
     if (!stand.empty()) {
-      out.push_back({fmt::format("'{}': {} of {} numbers never moved ({} is {:.6g} in every draw): they have no R-hat",
-                                 name, stand.size(), count, s.names[stand[0]], s.diagnoses[stand[0]].mean),
-                     {"either nothing else is possible, or the chains are stuck: " + option("method") +
-                      " cavi, or an " + option("init") + " where they have other values, tells which"}});
+      out.push_back(make_warning(
+          fmt::format("'{}': {} of {} numbers never moved ({} is {:.6g} in every draw): they have no R-hat", name,
+                      stand.size(), count, s.names[stand[0]], s.diagnoses[stand[0]].mean),
+          {"either nothing else is possible, or the chains are stuck: " + option("method") + " cavi, or an " +
+           option("init") + " where they have other values, tells which"}));
     }
     begin += count;
   }
@@ -165,16 +165,17 @@ std::vector<Warning> constant_scalar_warnings(const ChainSummary& s, const model
 
 }  // namespace
 
-std::vector<Warning> warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+std::vector<Diagnostic> warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
-  std::vector<Warning> out = constant_scalar_warnings(s, m, data);
+  std::vector<Diagnostic> out = constant_scalar_warnings(s, m, data);
   const auto bad = std::ranges::count_if(s.diagnoses, [](const Diagnosis& d) { return d.r_hat > kMixed; });
   if (bad == 0) return out;
   const auto worst =
       std::ranges::max_element(s.diagnoses, {}, [](const Diagnosis& d) { return std::isnan(d.r_hat) ? 0.0 : d.r_hat; });
-  out.push_back({fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.diagnoses.size(),
-                             worst->r_hat, s.names[static_cast<std::size_t>(worst - s.diagnoses.begin())]),
-                 {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}});
+  out.push_back(
+      make_warning(fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.diagnoses.size(),
+                               worst->r_hat, s.names[static_cast<std::size_t>(worst - s.diagnoses.begin())]),
+                   {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}));
   return out;
 }
 

@@ -36,8 +36,8 @@ std::string format_csv(const ChainSummary& summary);
 
 /// Returns warnings about chains that have not mixed (R-hat above 1.05), and about numbers that never changed although
 /// the data do not fix them.
-std::vector<Warning> warnings(const ChainSummary& summary, const model::Model& model, const BoundData& data);
+std::vector<Diagnostic> warnings(const ChainSummary& summary, const model::Model& model, const BoundData& data);
 /// Returns a warning if some chains failed numerically while others did not.
-std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs);
+std::vector<Diagnostic> failed_chain_warnings(const std::vector<TracedRun>& runs);
 
 }  // namespace lehr

@@ -76,14 +76,14 @@ bool is_of_joint(const model::Model& m, model::PlateId plate) {
 
 }  // namespace
 
-json to_json(const std::vector<Warning>& warnings) {
+json to_json(const std::vector<Diagnostic>& warnings) {
   json out = json::array();
-  for (const Warning& c : warnings)
-    out.push_back({{"text", with_option_prefix(c.text, "")}, {"notes", c.notes}});
-  // Names of options are spelled as on the command line.
-  for (json& warning : out)
-    for (json& note : warning["notes"])
-      note = with_option_prefix(note.get<std::string>(), "");
+  for (const Diagnostic& w : warnings) {
+    json notes = json::array();
+    for (const Note& note : w.notes)
+      notes.push_back(with_option_prefix(note.text, ""));
+    out.push_back({{"text", with_option_prefix(w.text, "")}, {"notes", notes}});
+  }
   return out;
 }
 
@@ -119,7 +119,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
               {"iterations", best.outcome.iterations},
               {"elbo", best.outcome.elbo},
-              {"elbo_caveats", density::elbo_notes(m, c.density)},
+              {"elbo_caveats", texts_of(density::elbo_notes(m, c.density))},
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
               {"rows", referenced_rows(m, data)},

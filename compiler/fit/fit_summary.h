@@ -56,7 +56,7 @@ struct FitTimes {
 };
 
 /// Converts warnings to a JSON list of objects with "text" and "notes".
-nlohmann::json to_json(const std::vector<Warning>& warnings);
+nlohmann::json to_json(const std::vector<Diagnostic>& warnings);
 
 /// Makes the contents of fit.json. `best` is one of `runs`; of the other runs only the outcomes are listed.
 /// `interrupted`: the user ended the fit early.

@@ -29,9 +29,9 @@ namespace {
 constexpr double kStrongCoupling = 0.9;
 
 /// Returns the warning that a start of the wanted kind failed and another one took its place.
-Warning passed_over(StartKind wanted, const Instance::Started& started) {
-  return {fmt::format("no start from {}: {}", name_of(wanted), started.failure),
-          {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))}};
+Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
+  return make_warning(fmt::format("no start from {}: {}", name_of(wanted), started.failure),
+                      {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))});
 }
 
 }  // namespace
@@ -421,58 +421,59 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
   return true;
 }
 
-std::vector<Warning> Fitting::warnings(const FitRun& run) const {
-  std::vector<Warning> out;
+std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
+  std::vector<Diagnostic> out;
+  const auto warn = [&](std::string text, std::vector<std::string> cures = {}) {
+    out.push_back(make_warning(std::move(text), std::move(cures)));
+  };
   // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
   for (const CorrelatedPair& c : run.coupled) {
     const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);
-    out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}",
-                               c.first, c.second, c.correlation, cure),
-                   {}});
+    warn(fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}", c.first,
+                     c.second, c.correlation, cure));
   }
   // For couplings without a guide, the last warning gets a note with other remedies.
   if (std::ranges::any_of(run.coupled, [](const CorrelatedPair& c) { return c.guide.empty(); })) {
     std::vector<std::string> cures = other_remedies(run.coupled, analysed());
     if (analyse_for_gibbs(bound_.resolved, expand_options(data()), analysed()))
       cures.push_back(option("method") + " gibbs");
-    out.back().notes.push_back(
+    out.back().note(
         "factors are independent of each other" +
         (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
   }
   // A decreasing ELBO is explained by rounding if there is a warning of that already.
   if (!run.rounding.empty()) {
-    out.push_back({run.rounding, {"centre the data, or subtract a trend first: they keep more digits"}});
+    warn(run.rounding, {"centre the data, or subtract a trend first: they keep more digits"});
   } else if (run.outcome.decreases > 0) {
-    out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
-                               run.outcome.decreases, run.outcome.iterations),
-                   {"data far from zero in units of their spread lose digits: centre and scale them",
-                    "if they are centred, please report this model"}});
+    warn(fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do", run.outcome.decreases,
+                     run.outcome.iterations),
+         {"data far from zero in units of their spread lose digits: centre and scale them",
+          "if they are centred, please report this model"});
   }
   if (const auto point = unbounded_point(model(), schedule(), data(), run.posterior)) {
-    out.push_back({fmt::format("'{}' has left for 0, where the density of its prior ({}) is infinite: the ELBO grows "
-                               "without bound, and says nothing",
-                               point->name, point->family),
-                   {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
+    warn(fmt::format("'{}' has left for 0, where the density of its prior ({}) is infinite: the ELBO grows "
+                     "without bound, and says nothing",
+                     point->name, point->family),
+         {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"});
   }
   if (run.outcome.status == Status::numerical_failure) return out;
   if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior)) {
-    out.push_back(
-        {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
+    warn(fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
                      "to {:.2g} ({}), which leave few digits to their differences",
                      lost->nats, lost->largest, lost->name),
-         {"bounds that differ by less are equal"}});
+         {"bounds that differ by less are equal"});
   }
   if (run.far.nats > 0) {
-    out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of squares of means of up to "
-                               "{:.2g} standard deviations ({}), which leave few digits to their differences",
-                               run.far.nats, run.far.largest, run.far.name),
-                   {"bounds that differ by less are equal; the distance from a value near the mean loses nothing"}});
+    warn(fmt::format("the ELBO is only right to about {:.1g} nats: it is made of squares of means of up to "
+                     "{:.2g} standard deviations ({}), which leave few digits to their differences",
+                     run.far.nats, run.far.largest, run.far.name),
+         {"bounds that differ by less are equal; the distance from a value near the mean loses nothing"});
   }
   std::ranges::move(lehr::warnings(run.report), std::back_inserter(out));
   if (!run.symmetric.empty() && iteration_limit() > 0) {
-    out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
-                               fmt::join(run.symmetric, ", ")),
-                   {"another start (seed, init points), or less heat where there was annealing"}});
+    warn(fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
+                     fmt::join(run.symmetric, ", ")),
+         {"another start (seed, init points), or less heat where there was annealing"});
   }
   return out;
 }

@@ -72,16 +72,16 @@ std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
 /// One run of a fit, from one start (initial factors) to its end, with all its results.
 struct FitRun {
-  std::uint64_t restart = 0;              // the number of the start, from 0
-  Outcome outcome;                        // status, ELBO in nats and number of iterations
-  std::vector<NamedArray> posterior;      // the factors: arrays named `variable.parameter`
-  std::vector<NamedArray> items;          // arrays of items.npz: solutions of the items (items_to_save)
-  Report report;                          // what the method tells about the run
-  std::vector<std::string> symmetric;     // variables whose components are all equal (Instance::symmetric_components)
-  std::vector<CorrelatedPair> coupled;    // strongly correlated means of separate factors; after converged ascent only
-  CancellationError far;                  // the rounding error of the ELBO from means far from zero
-  std::string rounding;                   // a warning that the results have fewer digits; empty: none
-  std::vector<Warning> initial_warnings;  // warnings that were known before the run
+  std::uint64_t restart = 0;            // the number of the start, from 0
+  Outcome outcome;                      // status, ELBO in nats and number of iterations
+  std::vector<NamedArray> posterior;    // the factors: arrays named `variable.parameter`
+  std::vector<NamedArray> items;        // arrays of items.npz: solutions of the items (items_to_save)
+  Report report;                        // what the method tells about the run
+  std::vector<std::string> symmetric;   // variables whose components are all equal (Instance::symmetric_components)
+  std::vector<CorrelatedPair> coupled;  // strongly correlated means of separate factors; after converged ascent only
+  CancellationError far;                // the rounding error of the ELBO from means far from zero
+  std::string rounding;                 // a warning that the results have fewer digits; empty: none
+  std::vector<Diagnostic> initial_warnings;  // warnings that were known before the run
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
@@ -124,7 +124,7 @@ class Fitting {
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
   /// those of its report.
-  std::vector<Warning> warnings(const FitRun& run) const;
+  std::vector<Diagnostic> warnings(const FitRun& run) const;
 
   /// Returns an error saying why several processes cannot share the items of this model; nullopt if they can.
   std::optional<Error> cannot_distribute() const;

@@ -22,12 +22,6 @@
 
 namespace lehr {
 
-/// A warning about a fit that ended without an error: a headline and details for the user.
-struct Warning {
-  std::string text;                // the warning in one sentence
-  std::vector<std::string> notes;  // hints on what to do about it; may be empty
-};
-
 /// What a run of variational tempering reports: the grid of temperatures, its normaliser and the final temperature
 /// (Mandt, McInerney, Abrol, Ranganath & Blei 2016).
 struct TemperingReport : TemperReport {
@@ -55,7 +49,7 @@ nlohmann::json to_json(const Report& report);
 std::string describe(const Report& report, const Outcome& outcome);
 /// Returns the warnings that follow from the report alone. At present: the final temperature of a tempered fit is above
 /// 1.05.
-std::vector<Warning> warnings(const Report& report);
+std::vector<Diagnostic> warnings(const Report& report);
 
 /// The features of generated code and memory that a method requires. Fitting::compile passes them to the lowering.
 struct Requirements {
@@ -97,8 +91,8 @@ struct PreparedRun {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
-  Report report = {};                  // the part of the report that is known before the run
-  std::vector<Warning> warnings = {};  // warnings that are known before the run
+  Report report = {};                     // the part of the report that is known before the run
+  std::vector<Diagnostic> warnings = {};  // warnings that are known before the run
 };
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps

@@ -183,15 +183,15 @@ std::string describe(const Report& report, const Outcome& outcome) {
   return "";
 }
 
-std::vector<Warning> warnings(const Report& report) {
+std::vector<Diagnostic> warnings(const Report& report) {
   // With a temperature for each item, items that the model does not explain keep high ones: no warning is due.
   const auto* r = std::get_if<TemperingReport>(&report);
   if (!r || r->local || r->temperature <= 1.05) return {};
-  Warning high{fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
-                           "them, or the normaliser ({}) does not suit it",
-                           r->temperature, r->normaliser),
-               {}};
-  if (r->finished) high.notes.push_back("a phase at temperature 1 followed all the same");
+  Diagnostic high = make_warning(
+      fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
+                  "them, or the normaliser ({}) does not suit it",
+                  r->temperature, r->normaliser));
+  if (r->finished) high.note("a phase at temperature 1 followed all the same");
   return {high};
 }
 

@@ -11,8 +11,8 @@ namespace {
 /// Returns a warning if the temperature cannot come down to 1 with the prior's normaliser. With energy E, the factor of
 /// T is largest where E / T - log C(T) is. Since log C is convex in 1 / T, that is at T = 1 only if E is at least the
 /// slope of log C there.
-Result<std::vector<Warning>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
-  std::vector<Warning> out;
+Result<std::vector<Diagnostic>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
+  std::vector<Diagnostic> out;
   if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
   const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
   // A few sweeps show how large E becomes.
@@ -20,11 +20,11 @@ Result<std::vector<Warning>> foresee(const TemperingReport& t, const Engine& eng
   if (const std::int32_t status = pilot_energy(engine, options, reached))
     return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (reached >= needed) return out;
-  out.push_back(
-      {fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
-                   "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
-                   needed, reached),
-       {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
+  out.push_back(make_warning(
+      fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
+                  "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
+                  needed, reached),
+      {"normaliser=posterior is found from the factors as they are, and comes down with them"}));
   return out;
 }
 
@@ -35,7 +35,7 @@ Result<PreparedRun> prepare_tempered(const TemperSettings& settings, const SviOp
                                      bool finished, const Make& make) {
   Result<Tempering> tempering = Tempering::make(settings, context);
   if (!tempering) return tempering.error();
-  Result<std::vector<Warning>> warnings = foresee(tempering->report(), context.engine(), reach);
+  Result<std::vector<Diagnostic>> warnings = foresee(tempering->report(), context.engine(), reach);
   if (!warnings) return warnings.error();
   TemperingReport report = tempering->report();
   report.finished = finished;

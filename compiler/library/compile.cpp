@@ -12,10 +12,10 @@ namespace {
 
 /// Converts a diagnostic to a message with line and column.
 Message message_of(const Diagnostic& d, const Source& source) {
-  const Position begin = position_of(source, d.span.begin), end = position_of(source, d.span.end);
+  const Position begin = position_of(source, d.span->begin), end = position_of(source, d.span->end);
   Message out;
-  out.severity = severity_of(d.kind) == Severity::error ? Message::Severity::error : Message::Severity::warning;
-  out.kind = std::string(name_of(d.kind));
+  out.severity = d.severity == Severity::error ? Message::Severity::error : Message::Severity::warning;
+  out.kind = std::string(name_of(*d.kind));
   out.text = printable_message(d.text);
   out.line = begin.line;
   out.column = begin.column;

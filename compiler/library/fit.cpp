@@ -33,12 +33,18 @@ Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> vi
   return std::move(**bound);
 }
 
-/// Formats each warning with its notes as one line.
-std::vector<std::string> warning_lines(const std::vector<Warning>& warnings) {
-  std::vector<std::string> out;
-  for (const Warning& c : warnings)
-    out.push_back(c.notes.empty() ? c.text : fmt::format("{} ({})", c.text, fmt::join(c.notes, "; ")));
-  return out;
+/// Formats a warning with its notes as one line.
+std::string line_of(const Diagnostic& warning) {
+  std::vector<std::string> notes;
+  for (const Note& note : warning.notes)
+    notes.push_back(note.text);
+  const std::string added = notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; "));
+  return with_option_prefix(warning.text + added, "");
+}
+
+/// Appends a list to another one.
+void append(std::vector<Diagnostic>& to, std::vector<Diagnostic> more) {
+  std::ranges::move(more, std::back_inserter(to));
 }
 
 using Clock = std::chrono::steady_clock;
@@ -59,10 +65,10 @@ FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
 struct Runs {
   std::vector<TracedRun> all;
   std::optional<std::size_t> best;
-  std::vector<NamedArray> global;     // global factors of the best run
-  std::vector<std::string> warnings;  // about the best run
-  std::vector<std::string> failures;
-  bool cancelled = false;  // the callback cancelled the fit
+  std::vector<NamedArray> global;    // global factors of the best run
+  std::vector<Diagnostic> warnings;  // about the best run
+  std::vector<Diagnostic> failures;  // restarts that failed
+  bool cancelled = false;            // the callback cancelled the fit
 };
 
 /// Runs from a start and records the trace. Returns false if the callback cancelled it.
@@ -91,7 +97,8 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
       run.started = false;
       run.outcome.status = Status::numerical_failure;
       run.outcome.elbo = std::nan("");
-      out.failures.push_back(fmt::format("restart {} failed numerically: the start: {}", r, started.error().text));
+      out.failures.push_back(
+          make_warning(fmt::format("restart {} failed numerically: the start: {}", r, started.error().text)));
       if (!failed_start) failed_start = started.error();
       continue;
     }
@@ -99,7 +106,7 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
     if (!trace_run(fitting, run, callback, begin))
       out.cancelled = run.outcome.status == Status::interrupted || r + 1 < restarts;
     if (restarts > 1 && run.outcome.status == Status::numerical_failure)
-      out.failures.push_back(fmt::format("restart {} failed numerically: {}", r, run.outcome.failure));
+      out.failures.push_back(make_warning(fmt::format("restart {} failed numerically: {}", r, run.outcome.failure)));
     if (out.best && !better(run, out.all[*out.best])) {
       run.posterior.clear();
       run.items.clear();
@@ -110,9 +117,8 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
       out.all[*out.best].items.clear();
     }
     out.best = out.all.size() - 1;
-    std::vector<Warning> warnings = fitting.warnings(run);
-    warnings.insert(warnings.begin(), run.initial_warnings.begin(), run.initial_warnings.end());
-    out.warnings = warning_lines(warnings);
+    out.warnings = run.initial_warnings;
+    append(out.warnings, fitting.warnings(run));
     out.global = fitting.instance().posterior(false);
   }
   if (!out.best) return *failed_start;
@@ -127,7 +133,6 @@ void take(Runs& runs, Fit::Impl& to) {
         {static_cast<std::int64_t>(best.restart), row.iteration, row.elbo, row.temperature, row.objective});
     to.seconds.push_back(row.seconds);
   }
-  to.warnings = std::move(runs.warnings);
   to.global = std::move(runs.global);
   to.run = best;
   if (runs.cancelled && to.run.outcome.status != Status::numerical_failure) to.run.outcome.status = Status::interrupted;
@@ -135,15 +140,20 @@ void take(Runs& runs, Fit::Impl& to) {
 
 /// For a sampler, replaces the results of the last chain by those of all chains together. Does nothing for other
 /// methods.
-void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
+void take_chains(const Fitting& fitting, Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
   const std::vector<const GibbsReport*> chains = complete_chains(runs.all);
   if (chains.empty()) return;
   const ChainSummary drawn = summarise(chains);
   summary.merge_patch(to_json(drawn));
   to.run.posterior = to.global = drawn.moments;
   if (const auto& e = drawn.evidence) to.log_evidence = {e->log_evidence, e->error};
-  std::ranges::move(warning_lines(warnings(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
+  append(runs.warnings, warnings(drawn, fitting.model(), fitting.data()));
   to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
+}
+
+/// Returns what the ELBO of a fit leaves out or bounds.
+std::vector<std::string> elbo_notes_of(const Fitting& fitting) {
+  return texts_of(density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density));
 }
 
 /// Returns an array as the library shows it.
@@ -176,15 +186,16 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
                                        fitting.data(), runs->all[*runs->best], runs->all, runs->cancelled, times);
   take(*runs, *out);
   take_chains(fitting, *runs, *out, summary);
-  out->warnings.insert(out->warnings.end(), runs->failures.begin(), runs->failures.end());
-  out->warnings.insert(out->warnings.begin(), fitting.data().warnings.begin(), fitting.data().warnings.end());
-  for (std::string& warning : out->warnings)
-    warning = with_option_prefix(std::move(warning), "");
-  std::vector<Warning> warnings;
-  for (const std::string& warning : out->warnings)
-    warnings.push_back({warning, {}});
+  std::vector<Diagnostic> warnings = fitting.data().warnings;
+  append(warnings, std::move(runs->warnings));
+  append(warnings, std::move(runs->failures));
+  // Callers of the library, and fit.json with them, get each warning as one text.
+  for (Diagnostic& w : warnings) {
+    out->warnings.push_back(line_of(w));
+    w = make_warning(out->warnings.back());
+  }
   summary["warnings"] = to_json(warnings);
-  out->elbo_notes = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = elbo_notes_of(fitting);
   out->summary = text_of(summary);
   return Fit(std::move(out));
 }
@@ -213,7 +224,7 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   out->summary = text_of(fit_summary(request_of(*impl_, {}), fitting.model(), fitting.schedule().conditionals,
                                      fitting.data(), inferred, {}, false, {}));
   out->run = std::move(inferred);
-  out->elbo_notes = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = elbo_notes_of(fitting);
   return Fit(std::move(out));
 }
 

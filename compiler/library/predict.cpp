@@ -45,7 +45,7 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   for (NamedArray& a : prediction_arrays(*made))
     out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values), a.integer});
   out.draws = made->draws;
-  out.notes = made->notes;
+  out.notes = texts_of(made->notes);
   return out;
 }
 

@@ -207,8 +207,7 @@ namespace lehr {
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics) {
   // Only errors stop the pass, warnings do not.
   const auto count_errors = [&] {
-    return std::count_if(diagnostics.all().begin(), diagnostics.all().end(),
-                         [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });
+    return std::ranges::count(diagnostics.all(), Severity::error, &Diagnostic::severity);
   };
   const auto before = count_errors();
   model::Resolver r{ast, diagnostics, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};

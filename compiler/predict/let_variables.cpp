@@ -156,7 +156,7 @@ bool reads_one_element(const model::Model& m, const model::Statement& s, model::
 }
 
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
-                       const BoundData& data, std::vector<std::string>& notes) {
+                       const BoundData& data, std::vector<Diagnostic>& notes) {
   model::Model out = resolved;
   Diagnostics ignored;
   std::optional<ast::Ast> ast = parse(source, ignored);
@@ -168,11 +168,11 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
     std::optional<model::Model> m = resolve_with_lets(more);
     if (!m || m->plates.size() != resolved.plates.size() || !is_predicted(*m, of, data)) continue;
     if (const double n = elements_of(*m, data, m->variables.back()); n > kMaxLetElements) {
-      notes.push_back(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n));
+      notes.push_back(make_note(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n)));
       continue;
     }
     if (const std::string read = read_beyond(*m, data); !read.empty()) {
-      notes.push_back(fmt::format("'{}' is not predicted: it reads {}", let->name.text, read));
+      notes.push_back(make_note(fmt::format("'{}' is not predicted: it reads {}", let->name.text, read)));
       continue;
     }
     ast = std::move(more);

@@ -21,7 +21,7 @@ inline constexpr double kNoVariance = 1e-300;
 /// several steps of a chain of categories. So are those with more than a million elements or with a constant index out
 /// of range; `notes` then gets a line.
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
-                       const BoundData& data, std::vector<std::string>& notes);
+                       const BoundData& data, std::vector<Diagnostic>& notes);
 
 /// Returns true if each element of the statement reads at most one element of variable `v`.
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v);

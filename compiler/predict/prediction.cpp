@@ -156,7 +156,8 @@ void point_to_the_fit(Prediction& to) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const auto is_it = [&](const PredictedVariable& p) { return to.model[p.variable].name == m.variables[k].name; };
     if (m.variables[k].clamped && !is_local(to.analysed, VariableId(k)) && std::ranges::none_of(to.variables, is_it))
-      to.notes.push_back(fmt::format("gaps of '{}' belong to the fit, whose posterior has them", m.variables[k].name));
+      to.notes.push_back(
+          make_note(fmt::format("gaps of '{}' belong to the fit, whose posterior has them", m.variables[k].name)));
   }
 }
 

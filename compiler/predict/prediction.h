@@ -66,7 +66,7 @@ struct Prediction {
   std::vector<PredictedVariable> variables;  // predicted variables in order of declaration; some may have no elements
   std::int64_t draws = 0;                    // draws that were made; 0: everything is exact
   ItemSolution items_found;                  // how the local variables were inferred
-  std::vector<std::string> notes;            // remarks about unseen elements and others
+  std::vector<Diagnostic> notes;             // about elements that the fit has not seen, and others
 
   /// Returns true if the variable stands for a `let` expression.
   bool is_let(model::VariableId v) const { return v.index() >= without_lets; }

@@ -20,6 +20,7 @@
 #include "compiler/model/walk.h"
 #include "compiler/score/held_out.h"
 #include "runtime/abi.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -189,13 +190,14 @@ class PlateEnlarger {
     if (fixed) return cannot_grow(plate, before);
     add_labels(plate, names, after);
     out_.settings.sizes[name] = after;
-    out_.notes.push_back(
-        fmt::format("'{}' has {} element{} that the fit has not seen{}: predicted from {}", name, after - before,
-                    after - before == 1 ? "" : "s",
-                    names.empty() ? "" : fmt::format(" ('{}'{})", names[0], names.size() > 1 ? ", ..." : ""),
-                    has_chain(plate)      ? "the elements before"
-                    : after - before == 1 ? "its prior"
-                                          : "their prior"));
+    out_.notes.push_back(make_note(fmt::format(
+        "'{}' has {} element{} that the fit has not seen{}: predicted from {}", name, after - before,
+        after - before == 1 ? "" : "s",
+        names.empty() ? ""
+                      : fmt::format(" ('{}'{})", printable(names[0], names[0].size()), names.size() > 1 ? ", ..." : ""),
+        has_chain(plate)      ? "the elements before"
+        : after - before == 1 ? "its prior"
+                              : "their prior")));
     pad_all(plate, [&](std::int64_t n) { return n == before ? after : n; });
     return std::nullopt;
   }

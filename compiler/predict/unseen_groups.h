@@ -19,9 +19,9 @@ struct PlateSizes {
 
 /// Data and settings for a prediction with enlarged plates.
 struct EnlargedData {
-  Dataset data;                    // the data, with missing observations added where plates became longer
-  Settings settings;               // sizes and labels of the fit, enlarged
-  std::vector<std::string> notes;  // messages: what is new, and what its prediction is based on
+  Dataset data;                   // the data, with missing observations added where plates became longer
+  Settings settings;              // sizes and labels of the fit, enlarged
+  std::vector<Diagnostic> notes;  // messages: what is new, and what its prediction is based on
 };
 
 /// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the

@@ -129,8 +129,8 @@ Markup derivation(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block(b);
   out += text_element("h3", "Evidence lower bound");
-  for (const std::string& note : d.elbo_notes)
-    out += text_element("p", note, {{"class", "quiet"}});
+  for (const Diagnostic& note : d.elbo_notes)
+    out += text_element("p", note.text, {{"class", "quiet"}});
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());
   return out + element("div", {{"class", "eq"}}, summands(identifier("ELBO") + operation("="), all));

@@ -20,13 +20,9 @@ struct KindRow {
   std::string_view text;
 };
 
-/// These two names are what the `severity` column of diagnostics.def expands to.
-constexpr Severity error = Severity::error;
-constexpr Severity warning = Severity::warning;
-
 /// All kinds, indexed by DiagnosticKind.
 constexpr KindRow kKinds[] = {
-#define LEHR_DIAGNOSTIC(name, severity, text) {#name, severity, text},
+#define LEHR_DIAGNOSTIC(name, severity, text) {#name, Severity::severity, text},
 #include "compiler/support/diagnostics.def"
 #undef LEHR_DIAGNOSTIC
 };
@@ -95,8 +91,6 @@ std::string excerpt(const Source& source, Span span) {
   return fmt::format("    {}{}\n    {}\n", shown, clipped_after ? kEllipsis : "", carets);
 }
 
-const char* label(Severity s) { return s == Severity::error ? "error" : "warning"; }
-
 /// Returns "file:line:column" of the beginning of a span.
 std::string location(const Source& source, Span span) {
   const Position p = position_of(source, span.begin);
@@ -118,19 +112,46 @@ Position position_of(const Source& source, std::uint32_t offset) {
   return p;
 }
 
+Diagnostic make_warning(std::string text, std::vector<std::string> cures) {
+  Diagnostic out{Severity::warning, std::move(text)};
+  for (std::string& cure : cures)
+    out.note(std::move(cure));
+  return out;
+}
+
+Diagnostic make_note(std::string text) { return {Severity::note, std::move(text)}; }
+
+std::vector<std::string> texts_of(const std::vector<Diagnostic>& diagnostics) {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : diagnostics)
+    out.push_back(d.text);
+  return out;
+}
+
+std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
+  }
+  return "note";
+}
+
 Severity severity_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].severity; }
 std::string_view name_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 std::string_view template_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].text; }
 
 void Diagnostics::note_errors(const std::string& text) {
   for (Diagnostic& d : all_) {
-    if (severity_of(d.kind) == Severity::error) d.note(text);
+    if (d.severity == Severity::error) d.note(text);
   }
 }
 
 bool Diagnostics::has_errors() const {
-  return std::any_of(all_.begin(), all_.end(),
-                     [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });
+  return std::any_of(all_.begin(), all_.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
 }
 
 std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most) {
@@ -142,19 +163,19 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const Source& sou
   for (const Diagnostic& d : diagnostics)
     sorted.push_back(&d);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic* a, const Diagnostic* b) {
-    return std::tie(a->span.begin, a->span.end) < std::tie(b->span.begin, b->span.end);
+    return std::tie(a->span->begin, a->span->end) < std::tie(b->span->begin, b->span->end);
   });
   std::string out;
-  std::array<std::size_t, 2> count{};  // by severity
+  std::array<std::size_t, 3> count{};  // by severity
   const Diagnostic* previous = nullptr;
   // Identical diagnostics have equal spans, so the stable sort puts them next to each other.
   for (const Diagnostic* d : sorted) {
     // The same mistake may be found twice, for example in a `let` that is used twice.
     if (previous && previous->span == d->span && previous->text == d->text) continue;
     previous = d;
-    if (++count[static_cast<std::size_t>(severity_of(d->kind))] > most) continue;
-    out += fmt::format("{}: {}: {}\n{}", location(source, d->span), label(severity_of(d->kind)),
-                       printable_message(d->text), excerpt(source, d->span));
+    if (++count[static_cast<std::size_t>(d->severity)] > most) continue;
+    out += fmt::format("{}: {}: {}\n{}", location(source, *d->span), name_of(d->severity), printable_message(d->text),
+                       excerpt(source, *d->span));
     for (const Note& n : d->notes) {
       if (n.span) {
         out += fmt::format("{}: note: {}\n{}", location(source, *n.span), printable_message(n.text),
@@ -166,7 +187,7 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const Source& sou
   }
   for (const Severity s : {Severity::warning, Severity::error}) {
     const std::size_t all = count[static_cast<std::size_t>(s)];
-    if (all > most) out += fmt::format("... and {} more {}{}\n", all - most, label(s), all - most == 1 ? "" : "s");
+    if (all > most) out += fmt::format("... and {} more {}{}\n", all - most, name_of(s), all - most == 1 ? "" : "s");
   }
   return out;
 }

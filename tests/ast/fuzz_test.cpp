@@ -112,7 +112,7 @@ std::string complaint(const Source& source) {
   const std::optional<ast::Ast> ast = parse(source, diagnostics);
   if (ast.has_value() == diagnostics.has_errors()) return "an Ast or an error, not both";
   for (const Diagnostic& d : diagnostics.all()) {
-    if (!inside(d.span, source)) return "a diagnostic outside of the file";
+    if (!inside(*d.span, source)) return "a diagnostic outside of the file";
   }
   render(diagnostics, source);
   if (!ast) return "";

@@ -15,7 +15,7 @@ TEST_CASE("every kind of diagnostic has a golden") {
       Diagnostics diagnostics;
       analyse(read(path), {}, diagnostics);
       for (const Diagnostic& d : diagnostics.all())
-        seen.insert(d.kind);
+        seen.insert(*d.kind);
     }
   }
 #define LEHR_DIAGNOSTIC(name, severity, text)   \

@@ -178,7 +178,7 @@ TEST_CASE("observed variables with gaps that cannot be left out become latent th
   const BoundData b = with({1, kNan}, {1, 2, kNan, 3});
   CHECK(b.clamped == std::vector<bool>{true, false, true});
   REQUIRE(b.warnings.size() == 2);
-  CHECK(b.warnings[0] == "y[1] is missing and other variables depend on y: 'y' is latent where it is missing");
+  CHECK(b.warnings[0].text == "y[1] is missing and other variables depend on y: 'y' is latent where it is missing");
 }
 
 TEST_CASE("a stick has one element more") {
