@@ -13,9 +13,9 @@
 #include "compiler/calibrate/calibration.h"
 #include "compiler/calibrate/uniformity.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/fit_options.h"
 #include "compiler/console/number_option.h"
 #include "compiler/console/settings.h"
-#include "compiler/options/fit_settings.h"
 #include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 
@@ -178,14 +178,11 @@ void add_calibrate(CLI::App& app, Action& action) {
   c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
   add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "Number of simulated data sets");
-  for (const FitNumber& n : numeric_fit_options()) {
-    const auto add = [&](auto member) {
-      add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));
-    };
+  add_shared_options(*c, o->fit, [](const FitOption& row) {
     // Only these options of a fit apply to the posteriors of a calibration.
     constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
-    if (std::ranges::find(kCalibrationOptions, n.option) != std::end(kCalibrationOptions)) std::visit(add, n.to);
-  }
+    return std::ranges::find(kCalibrationOptions, row.option) != std::end(kCalibrationOptions);
+  });
   c->get_option("--draws")->description(
       "Posterior draws per simulated data set, by either method; with --geweke, rounds of new data");
   c->get_option("--thin")->description("Sweeps per draw that is kept (gibbs only); with --geweke the default is 1");

@@ -16,7 +16,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/native/native.h"
-#include "compiler/options/fit_settings.h"
+#include "compiler/support/overloaded.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/zip.h"
@@ -158,23 +158,16 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   Identity out;
   out["model"] = digest(model_text);
   out["--method"] = o.method;
-  for (const FitNumber& n : numeric_fit_options()) {
+  const auto flag = [](bool given) { return std::string(given ? "given" : "not given"); };
+  for (const FitOption& row : fit_option_table()) {
     // The number of threads changes no bits, so a fit may be resumed with another one.
-    if (n.option == "threads") continue;
-    const auto text = [&](auto member) { return fmt::format("{}", o.fit.*member); };
-    out["--" + std::string(n.option.substr(0, n.option.find(',')))] = std::visit(text, n.to);
+    if (row.option == "threads") continue;
+    out["--" + std::string(row.name())] = std::visit(Overloaded{[&](bool FitOptions::*to) { return flag(o.fit.*to); },
+                                                                [&](auto to) { return fmt::format("{}", o.fit.*to); }},
+                                                     row.to);
   }
-  const auto flag = [](bool given) { return given ? "given" : "not given"; };
-  out["--adaptive"] = flag(o.fit.adaptive);
-  out["--replacement"] = flag(o.fit.replacement);
-  out["--save-locals"] = flag(o.fit.save_locals);
-  out["--precision"] = o.fit.precision;
   out["--interpret"] = flag(o.interpret);
-  out["--search"] = o.fit.search;
-  out["--anneal"] = o.fit.anneal;
   out["temperatures of --anneal"] = listed(settings.method);
-  out["--temper"] = o.fit.temper;
-  out["--init"] = o.init;
   out["start in --init"] = digest_of(settings);
   out["--forget"] = fmt::format("{}", o.prior_power);
   out["--predictive"] = fmt::format("{}", o.predictive);

@@ -190,21 +190,22 @@ ExitCode print_summary(const Recording& recording, const model::Model& m, const 
 /// Reads the start that --init names into `settings`: factors from a file or a saved fit. A Gibbs chain instead starts
 /// near the saved fit as a whole.
 Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSettings& settings) {
-  settings.init_source = o.init;
+  const std::string& path = o.fit.start;
+  settings.init_source = path;
   std::error_code failure;
-  if (!std::filesystem::is_directory(o.init, failure)) {
-    Result<std::vector<NamedArray>> init = read_npz(o.init);
+  if (!std::filesystem::is_directory(path, failure)) {
+    Result<std::vector<NamedArray>> init = read_npz(path);
     if (!init) return init.error();
     settings.init = std::move(*init);
     return true;
   }
-  Result<SavedFit> fit = read_fit(o.init);
+  Result<SavedFit> fit = read_fit(path);
   if (!fit) return fit.error();
   if (options.method == FitOptions::Method::gibbs) {
     settings.after = std::move(*fit);
   } else if (fit->method == "gibbs" || fit->method == "exact") {
     return Error{ExitCode::data,
-                 o.init,
+                 path,
                  "a fit by sampling has draws and no factors to start from",
                  {option("method") + " gibbs begins near it"}};
   } else {
@@ -325,9 +326,9 @@ ExitCode fit(FitArguments o, Group* group) {
   o.model = source->name;
   FitOptions options = o.fit;
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
-  const bool is_kind = start_kind(o.init).has_value();
-  if (is_kind) options.start = o.init;
-  if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
+  const bool is_kind = start_kind(o.fit.start).has_value();
+  if (!is_kind) options.start = FitOptions().start;
+  if (options.search.empty() && (!is_kind || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return complain(settings.error());
   if (std::optional<Error> e = misaligned_test_every(o)) return complain(*e);
@@ -335,7 +336,7 @@ ExitCode fit(FitArguments o, Group* group) {
   std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
-  if (!o.init.empty() && !is_kind) {
+  if (!is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
     if (prior) drop_local_factors(settings->init, inputs.bound.analysed);
   }

@@ -1,16 +1,15 @@
-// Definitions of the options of `lehr fit`: names, help texts, ranges, and which exclude or need each other. Numeric
-// options come from one table (compiler/options), which the library uses too.
+// Definitions of the options of `lehr fit`: names, help texts, ranges, and which exclude or need each other. What the
+// library has too comes from one table (compiler/options).
 #include "compiler/commands/fit_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <concepts>
 #include <filesystem>
 
 #include "compiler/console/help_page.h"
 #include "compiler/console/number_option.h"
-#include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
 
 namespace lehr::commands {
@@ -22,47 +21,28 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
-/// Adds the options on starts, searches and temperatures.
-void add_starts(CLI::App& c, FitArguments& o) {
-  c.add_option(
-       "--search", o.fit.search,
-       "Search many starts, some of them annealed, and keep the best ELBO (cavi only): quick, full (more starts, "
-       "longer) or none (one start). Default: quick, but none with another --method, --anneal, --temper, --max-iter, "
-       "--tol, --restarts, --init or --stream")
-      ->check(CLI::IsMember({"none", "quick", "full"}));
-  c.add_option(
-       "--anneal", o.fit.anneal,
-       "Temperature T that divides the log likelihood in the first sweeps and falls to 1, which helps to "
-       "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
-       "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
-       "stochastic:rho=0.25,over=50: T is 1, and each sweep mixes the parameters with random ones, with a weight "
-       "that falls from 0.25 to 0; auto: the first T is chosen by trial sweeps. Default: T is 1. docs/annealing.md has "
-       "all forms")
-      ->type_name("SCHEDULE");
-  c.add_option(
-       "--temper", o.fit.temper,
-       "Infer the temperature T that divides the log likelihood, as one more unknown: global:max=10,levels=100 has "
-       "one T for all data, on a grid of 100 values from 1 to 10; local:max=1.5,levels=25 one for each item, so that "
-       "outliers weigh less. With gibbs, global:levels=24 is parallel tempering: chains at 24 temperatures exchange "
-       "states, and the log evidence is estimated. Default: T is 1. See docs/annealing.md")
-      ->type_name("KIND");
-  c.add_option("--init", o.init,
-               "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
-               "seeds (default): each category starts from three random items; points: from clusters by k-means; "
-               "allocations: from random categories of items; means: parameters that all items share are moved from "
-               "their prior at random; flat: they are hardly moved")
-      ->type_name("START");
+/// Adds an option for a number, a text or a switch of the shared table.
+template <class T>
+void add_shared_option(CLI::App& c, T& to, const FitOption& row) {
+  const std::string spelled = fmt::format("--{}", fmt::join(split_fields(row.option), ",--")), help(row.help);
+  if constexpr (std::same_as<T, bool>) {
+    c.add_flag(spelled, to, help);
+  } else if constexpr (std::same_as<T, std::string>) {
+    CLI::Option* const text = c.add_option(spelled, to, help);
+    if (!row.value_name.empty()) text->type_name(std::string(row.value_name));
+    if (row.values.empty()) return;
+    text->check(CLI::IsMember(std::vector<std::string>(row.values.begin(), row.values.end())));
+    if (!to.empty()) text->capture_default_str();
+  } else {
+    add_number(c, spelled, to, row.range, help);
+  }
 }
 
 }  // namespace
 
-void add_numeric_fit_options(CLI::App& c, FitArguments& o, std::span<const std::string_view> without) {
-  for (const FitNumber& n : numeric_fit_options()) {
-    if (std::ranges::find(without, n.option) != without.end()) continue;
-    const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
-    const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
-    std::visit(add, n.to);
-  }
+void add_shared_options(CLI::App& c, FitOptions& to, const std::function<bool(const FitOption&)>& is_wanted) {
+  for (const FitOption& row : fit_option_table())
+    if (is_wanted(row)) std::visit([&](auto member) { add_shared_option(c, to.*member, row); }, row.to);
 }
 
 void add_results(CLI::App& c, FitArguments& o) {
@@ -123,12 +103,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                "gibbs (Gibbs sampling) or exact (exact draws, all latents 0/1 or -1/+1)")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  add_numeric_fit_options(c, o);
-  c.add_flag("--adaptive", o.fit.adaptive, "Step sizes that adapt to the noise of the gradients (svi only)")
-      ->excludes(c.get_option("--rho"));
-  c.add_flag("--replacement", o.fit.replacement,
-             "Draw the items of minibatches with replacement; otherwise each pass has every item once (svi only)");
-  add_starts(c, o);
+  // Within its group of the help, --save-locals follows the options of --test and of draws.
+  const auto is_last = [](const FitOption& row) { return row.option == "save-locals"; };
+  add_shared_options(c, o.fit, std::not_fn(is_last));
+  c.get_option("--adaptive")->excludes(c.get_option("--rho"));
   CLI::Option* test = c.add_option("--test", o.test,
                                    "Held-out data, given like --data, for the log predictive density; see `lehr score`")
                           ->take_all()
@@ -139,13 +117,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_number(c, "--predictive", o.predictive, kIterationsRange,
              "Maximum number of log likelihoods of observations, and of simulated observations, in draws.nc, the file "
              "of draws (gibbs, exact only); if there would be more, fewer draws have them; 0: none");
-  c.add_option("--precision", o.fit.precision,
-               "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and "
-               "svi only). "
-               "Sums over items and the ELBO are always double")
-      ->check(CLI::IsMember(std::vector<std::string>(precision_names().begin(), precision_names().end())))
-      ->capture_default_str();
-  c.add_flag("--save-locals", o.fit.save_locals, kSaveLocalsHelp);
+  add_shared_options(c, o.fit, is_last);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);
   add_no_opt(c);

@@ -2,31 +2,26 @@
 // the commands for shards reuse parts of them.
 #pragma once
 #include <CLI/CLI.hpp>
-#include <span>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/console/data_arguments.h"
 #include "compiler/console/settings.h"
-#include "compiler/options/fit_options.h"
+#include "compiler/options/fit_settings.h"
 #include "runtime/parallel/group.h"
 
 namespace lehr::commands {
 
-/// Help text of --save-locals.
-inline constexpr const char* kSaveLocalsHelp =
-    "Also write the posteriors of local variables (latent variables of single items, such as the component of a point)";
-
 /// Values of all options of a fit. Without `out`, the fit writes no files.
 struct FitArguments {
-  /// Values of MODEL, --out, --resume, --init and --method; `command` is the whole command line, for fit.json.
-  std::string model, out, resume, init, method = "cavi", command;
+  /// Values of MODEL, --out, --resume and --method; `command` is the whole command line, for fit.json.
+  std::string model, out, resume, method = "cavi", command;
   std::string prior;       // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
   double prior_power = 1;  // --forget: power of that posterior in the prior, in (0, 1]
   DataArguments data;      // --data and --drop-missing
   SettingTexts settings;   // --set, --sizes and --labels, unparsed
-  FitOptions fit;          // numbers and choices, except that --init is stored in `init` above and not here
+  FitOptions fit;          // the options of the shared table; `start` is the text of --init, which may name files too
   std::string spill;       // --spill: directory for factors of out-of-core items; empty: none
   std::vector<std::string> test;        // --test: bindings of held-out data
   std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
@@ -41,8 +36,9 @@ struct FitArguments {
 
 /// Adds all options of `lehr fit` to a command; parsing stores their values in `o`, which must outlive the command.
 void add_fit_options(CLI::App& command, FitArguments& o);
-/// Adds only the numeric options of a fit, from the shared table `numeric_fit_options()`, but those in `without`.
-void add_numeric_fit_options(CLI::App& command, FitArguments& o, std::span<const std::string_view> without = {});
+/// Adds the options of the shared table fit_option_table() for which `is_wanted` returns true, in its order. Parsing
+/// stores their values in `to`, which must outlive the command.
+void add_shared_options(CLI::App& command, FitOptions& to, const std::function<bool(const FitOption&)>& is_wanted);
 /// Sorts the options of a command that fits a model into the groups of its help page. Call it after they are defined.
 void group_fit_options(CLI::App& command);
 /// Adds --out, --checkpoint-every and --resume.

@@ -12,9 +12,7 @@
 
 #include "compiler/commands/checkpoint.h"
 #include "compiler/commands/fit_inputs.h"
-#include "compiler/console/number_option.h"
 #include "compiler/options/fit_settings.h"
-#include "compiler/options/help_texts.h"
 #include "runtime/bytes.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/zip.h"
@@ -107,9 +105,9 @@ void add_shard_options(CLI::App& c, ShardArguments& o) {
                "Directory of the fit whose global parameters (those that all items share) the sweep begins with")
       ->required()
       ->type_name("DIR");
-  add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange, kLocalIterationsHelp);
-  add_number(c, "--local-tol", o.fit.fit.local_tolerance, kToleranceRange, kLocalToleranceHelp);
-  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange, kThreadsHelp);
+  add_shared_options(c, o.fit.fit, [](const FitOption& row) {
+    return row.option == "local-iters" || row.option == "local-tol" || row.option == "threads";
+  });
   add_no_cache(c);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 /// An option of `lehr fit` that an update refuses, since it would have no effect, and why.
 struct RefusedOption {
-  std::string_view option;  // as in the table numeric_fit_options()
+  std::string_view option;  // as in the table fit_option_table()
   const char* why;          // the reason and what to do instead
 };
 constexpr const char* kNoMinibatches =
@@ -78,11 +78,10 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_number(*c, "--forget", o->prior_power, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
-  std::vector<std::string_view> without;
-  for (const RefusedOption& refused : kRefused)
-    without.push_back(refused.option);
-  add_numeric_fit_options(*c, *o, without);
-  c->add_flag("--save-locals", o->fit.save_locals, kSaveLocalsHelp);
+  add_shared_options(*c, o->fit, [](const FitOption& row) {
+    const bool refused = std::ranges::find(kRefused, row.option, &RefusedOption::option) != std::end(kRefused);
+    return (row.is_number() && !refused) || row.option == "save-locals";
+  });
   c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);
   group_fit_options(*c);
@@ -100,7 +99,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
       throw CLI::ValidationError("--out",
                                  "the new fit would take the place of the one that goes on: name another directory");
     action = [o] {
-      o->init = o->prior;
+      o->fit.start = o->prior;
       return fit(*o, nullptr);
     };
   });

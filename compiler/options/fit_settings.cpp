@@ -1,4 +1,4 @@
-// The table of numeric options, and the choice of a method from the options: a search, a sampler, tempering, annealing,
+// The table of options, and the choice of a method from the options: a search, a sampler, tempering, annealing,
 // or plain inference.
 #include "compiler/options/fit_settings.h"
 
@@ -20,8 +20,16 @@ Error usage_error(std::string where, std::string text, std::vector<std::string> 
 
 namespace {
 
-/// All numeric options, in the order of help.
-constexpr FitNumber kNumericOptions[] = {
+/// The texts that two options accept.
+constexpr std::string_view kSearches[] = {"none", "quick", "full"};
+constexpr std::string_view kPrecisions[] = {"double", "float"};
+
+/// The range of an option that is no number, and the values of a text that may be any.
+constexpr OptionRange kNoRange{0, 0};
+constexpr std::span<const std::string_view> kAnyText = {};
+
+/// All options but the method, in the order of help.
+constexpr FitOption kOptions[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
      "Sweeps at most (cavi only); 0: evaluate the start values"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
@@ -53,6 +61,43 @@ constexpr FitNumber kNumericOptions[] = {
      "Parts into which an annealed sweep divides the items; what all items share is updated after each "
      "part (cavi only). 1: one part; 0: chosen automatically"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, kSeedHelp},
+    {"search", "search", &FitOptions::search, kNoRange,
+     "Search many starts, some of them annealed, and keep the best ELBO (cavi only): quick, full (more starts, "
+     "longer) or none (one start). Default: quick, but none with another --method, --anneal, --temper, --max-iter, "
+     "--tol, --restarts, --init or --stream",
+     kSearches},
+    {"anneal", "anneal", &FitOptions::anneal, kNoRange,
+     "Temperature T that divides the log likelihood in the first sweeps and falls to 1, which helps to "
+     "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
+     "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
+     "stochastic:rho=0.25,over=50: T is 1, and each sweep mixes the parameters with random ones, with a weight "
+     "that falls from 0.25 to 0; auto: the first T is chosen by trial sweeps. Default: T is 1. docs/annealing.md has "
+     "all forms",
+     kAnyText, "SCHEDULE"},
+    {"temper", "temper", &FitOptions::temper, kNoRange,
+     "Infer the temperature T that divides the log likelihood, as one more unknown: global:max=10,levels=100 has "
+     "one T for all data, on a grid of 100 values from 1 to 10; local:max=1.5,levels=25 one for each item, so that "
+     "outliers weigh less. With gibbs, global:levels=24 is parallel tempering: chains at 24 temperatures exchange "
+     "states, and the log evidence is estimated. Default: T is 1. See docs/annealing.md",
+     kAnyText, "KIND"},
+    {"init", "start", &FitOptions::start, kNoRange,
+     "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
+     "seeds (default): each category starts from three random items; points: from clusters by k-means; "
+     "allocations: from random categories of items; means: parameters that all items share are moved from "
+     "their prior at random; flat: they are hardly moved",
+     kAnyText, "START"},
+    {"precision", "precision", &FitOptions::precision, kNoRange,
+     "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and "
+     "svi only). "
+     "Sums over items and the ELBO are always double",
+     kPrecisions},
+    {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange,
+     "Step sizes that adapt to the noise of the gradients (svi only)"},
+    {"replacement", "replacement", &FitOptions::replacement, kNoRange,
+     "Draw the items of minibatches with replacement; otherwise each pass has every item once (svi only)"},
+    {"save-locals", "save_locals", &FitOptions::save_locals, kNoRange,
+     "Also write the posteriors of local variables (latent variables of single items, such as the component of a "
+     "point)"},
 };
 
 /// All methods.
@@ -61,16 +106,25 @@ constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi},
                                    {"gibbs", FitOptions::Method::gibbs},
                                    {"exact", FitOptions::Method::exact}};
 
-/// All precisions.
-constexpr std::string_view kPrecisions[] = {"double", "float"};
-
-/// Returns an error if a number is outside its range.
-std::optional<Error> out_of_range(const FitOptions& o) {
-  for (const FitNumber& n : kNumericOptions) {
-    const double x = std::visit([&](auto member) { return static_cast<double>(o.*member); }, n.to);
-    if (!contains(n.range, x))
-      return usage_error(std::string(n.field), fmt::format("{} is not {}", x, describe(n.range)));
-  }
+/// Returns an error if a value is outside the range of its number, or none of the values of its text.
+std::optional<Error> invalid_value(const FitOptions& o) {
+  const FitOptions usual;
+  const auto why_invalid = [&](const FitOption& row) {
+    return std::visit(
+        Overloaded{[](bool FitOptions::*) { return std::string(); },
+                   [&](std::string FitOptions::*text) {
+                     const bool valid = row.values.empty() || o.*text == usual.*text ||
+                                        std::ranges::find(row.values, o.*text) != row.values.end();
+                     return valid ? "" : fmt::format("'{}' is none of {}", o.*text, fmt::join(row.values, ", "));
+                   },
+                   [&](auto number) {
+                     const auto x = static_cast<double>(o.*number);
+                     return contains(row.range, x) ? "" : fmt::format("{} is not {}", x, describe(row.range));
+                   }},
+        row.to);
+  };
+  for (const FitOption& row : kOptions)
+    if (const std::string why = why_invalid(row); !why.empty()) return usage_error(std::string(row.field), why);
   if (o.adaptive && o.rho > 0) return usage_error("rho", "steps are either constant or adaptive");
   return std::nullopt;
 }
@@ -174,8 +228,6 @@ bool has_one_start(const FitOptions& o) {
 
 /// Returns the search over starts.
 Result<Method> searched(const FitOptions& o) {
-  if (!o.search.empty() && o.search != "quick" && o.search != "full")
-    return usage_error(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
   if (o.method != FitOptions::Method::cavi) return usage_error(option("search"), "a search goes with method cavi");
   if (!o.anneal.empty() || !o.temper.empty())
     return usage_error(option("search"), fmt::format("a search anneals by itself: leave out {} and {}",
@@ -214,9 +266,7 @@ Result<Method> method_of(const FitOptions& o) {
 
 std::span<const MethodName> method_names() { return kMethods; }
 
-std::span<const std::string_view> precision_names() { return kPrecisions; }
-
-std::span<const FitNumber> numeric_fit_options() { return kNumericOptions; }
+std::span<const FitOption> fit_option_table() { return kOptions; }
 
 void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_view)>& explicitly_set) {
   const bool one_start =
@@ -225,12 +275,10 @@ void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_
 }
 
 Result<FitSettings> to_fit_settings(const FitOptions& o) {
-  if (std::optional<Error> e = out_of_range(o)) return *e;
+  if (std::optional<Error> e = invalid_value(o)) return *e;
   Result<Method> method = method_of(o);
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
-  if (std::ranges::find(kPrecisions, o.precision) == std::end(kPrecisions))
-    return usage_error("precision", fmt::format("'{}' is none of {}", o.precision, fmt::join(kPrecisions, ", ")));
   const bool samples = o.method == FitOptions::Method::gibbs || o.method == FitOptions::Method::exact;
   if (samples && o.precision == "float")
     return usage_error(option("precision"), "draws are made in double: leave it out, or take method cavi or svi");

@@ -1,4 +1,4 @@
-// Validates FitOptions and makes a method with its settings of them. Tables of the options, with ranges and help, are
+// Validates FitOptions and makes a method with its settings of them. The table of the options, with ranges and help, is
 // here as well.
 #pragma once
 #include <functional>
@@ -15,16 +15,26 @@ namespace lehr {
 /// Makes an error of ExitCode::usage.
 Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
-/// The description of one numeric option of a fit, such as max-iter. It has the names, the field of FitOptions that the
-/// option sets, the allowed values and the text of --help. It has no value. numeric_fit_options() returns one for each
-/// option. The command line, the options of the library and the check of ranges are all made from this table.
-struct FitNumber {
+/// The description of one option of a fit but its method: a number such as max-iter, a text or a switch. It has the
+/// names, the field of FitOptions that the option sets, the allowed values and the text of --help. It has no value; the
+/// default is that of the field. fit_option_table() returns one for each option. The command line, the options of the
+/// library and the checks of values are all made from this table.
+struct FitOption {
   std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma
   std::string_view field;   // name of the field in FitOptions: "max_iterations"
-  /// The field of FitOptions that the option sets.
-  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
-  OptionRange range;      // allowed values
-  std::string_view help;  // text of --help
+  /// The field of FitOptions that the option sets: of a number, a text or a switch.
+  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*, std::string FitOptions::*,
+               bool FitOptions::*>
+      to;
+  OptionRange range;                              // allowed values of a number
+  std::string_view help;                          // text of --help
+  std::span<const std::string_view> values = {};  // allowed values of a text besides its default; empty: any
+  std::string_view value_name = {};               // what --help calls a text that may have any value: "SCHEDULE"
+
+  /// Returns true if the option is a number.
+  bool is_number() const { return to.index() < 3; }
+  /// Returns the first of the names.
+  std::string_view name() const { return option.substr(0, option.find(',')); }
 };
 
 /// An inference method and its name in options, such as "cavi".
@@ -35,14 +45,11 @@ struct MethodName {
 /// Returns all inference methods with their names.
 std::span<const MethodName> method_names();
 
-/// Returns the values that FitOptions::precision may have.
-std::span<const std::string_view> precision_names();
-
-/// Returns the table of numeric options, in the order of `lehr fit --help`.
-std::span<const FitNumber> numeric_fit_options();
+/// Returns the table of options, in the order of each group of `lehr fit --help`.
+std::span<const FitOption> fit_option_table();
 
 /// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
-/// `explicitly_set` returns true for such an option, by its name in `lehr fit`. An explicit max-iter, tol, restarts or
+/// `explicitly_set` returns true for such an option, by its name in the table. An explicit max-iter, tol, restarts or
 /// init turns the search off.
 void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& explicitly_set);
 
