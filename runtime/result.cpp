@@ -10,6 +10,10 @@ constexpr char kOption = '\1';  // the marker before an option's name; text from
 
 }  // namespace
 
+Error usage_error(std::string where, std::string text, std::vector<std::string> notes) {
+  return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
+}
+
 std::string option(std::string_view name) { return kOption + std::string(name); }
 
 std::string with_option_prefix(std::string text, std::string_view prefix) {

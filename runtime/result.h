@@ -27,6 +27,9 @@ struct Error {
   std::vector<std::string> notes;  // remedies and further locations, printed one a line after the text
 };
 
+/// Makes an error of ExitCode::usage about the option or argument `where`.
+Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
+
 /// Returns an option's name behind a marker, for use inside messages. with_option_prefix() replaces the marker: the
 /// command line prints "--data" where a caller of the library reads "data".
 std::string option(std::string_view name);

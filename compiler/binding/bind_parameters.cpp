@@ -41,15 +41,8 @@ const char* wanted(Support domain, double v) {
   return std::isfinite(v) ? nullptr : "a finite number";
 }
 
-/// A parameter of a distribution of a variable: the subject of a message.
-struct CheckedParameter {
-  const Variable& variable;
-  const Distribution& distribution;
-  const Parameter& parameter;
-};
-
 /// Reports a parameter with a wrong value. `subject` names the value if it is not a literal number.
-void report(Binder& b, const CheckedParameter& at, ExitCode code, const std::string& where, const std::string& subject,
+void report(Binder& b, const WrittenParameter& at, ExitCode code, const std::string& where, const std::string& subject,
             double value, const std::string& requirement) {
   const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
   const bool literal = subject.empty();
@@ -60,20 +53,20 @@ void report(Binder& b, const CheckedParameter& at, ExitCode code, const std::str
           .notes;
   notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
                               at.parameter.spelling->name, print(b.model, at.parameter.value)));
-  if (value == 0 && at.distribution.family->gaussian && b.model[at.variable.statement].start)
+  if (value == 0 && at.distribution.family->gaussian && at.statement.start)
     notes.push_back(
         "what has no noise of its own is no element of a chain: a level that moves by its slope alone is level[t] ~ "
         "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope");
 }
 
 /// Returns true for a literal 0 in a prior, which makes it improper and is allowed.
-bool is_improper_zero(const Binder& b, const CheckedParameter& at, double value) {
+bool is_improper_zero(const Binder& b, const WrittenParameter& at, double value) {
   return value == 0 && !at.variable.observed && !at.parameter.spelling->convert &&
          std::holds_alternative<Number>(b.model[at.parameter.value].node);
 }
 
 /// Reports degrees of freedom of a matrix that are not above its size minus 1: such a matrix has no density.
-void check_freedom(Binder& b, const CheckedParameter& at, const std::string& text, double value) {
+void check_freedom(Binder& b, const WrittenParameter& at, const std::string& text, double value) {
   const PlateId plate = at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];
   if (at.parameter.spelling->domain != Support::positive || size < 1 || value > static_cast<double>(size - 1)) return;
@@ -82,7 +75,7 @@ void check_freedom(Binder& b, const CheckedParameter& at, const std::string& tex
 }
 
 /// Checks a parameter that is one number.
-void check_number(Binder& b, const CheckedParameter& at, double value) {
+void check_number(Binder& b, const WrittenParameter& at, double value) {
   const Support domain = at.parameter.spelling->domain;
   const auto& node = b.model[at.parameter.value].node;
   const bool literal = std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
@@ -116,7 +109,7 @@ bool replace_zero_concentrations(std::vector<double>& values, std::size_t width)
 }
 
 /// Checks a parameter that is a data array, entry by entry. Rows of probabilities must sum to 1.
-void check_array(Binder& b, const CheckedParameter& at, GivenId id, std::size_t rank) {
+void check_array(Binder& b, const WrittenParameter& at, GivenId id, std::size_t rank) {
   const auto it = std::find_if(b.slots.begin(), b.slots.end(), [&](const Slot& s) { return s.given == id; });
   std::vector<double>& values = b.out.givens[id.index()].values;
   const Support domain = at.parameter.spelling->domain;
@@ -163,22 +156,28 @@ void check_cuts(Binder& b, GivenId id) {
 
 }  // namespace
 
-void check_parameters(Binder& b) {
-  for (const Statement& s : b.model.statements) {
+std::vector<WrittenParameter> written_parameters(const Model& m) {
+  std::vector<WrittenParameter> out;
+  for (const Statement& s : m.statements) {
     for (const Distribution* part : distributions_of(s)) {
       const Distribution& d = as_written(*part);
-      for (const Parameter& p : d.parameters) {
-        const CheckedParameter at{b.model[s.variable], d, p};
-        const Expr& e = b.model[p.value];
-        const auto* ordered = std::get_if<OrderedLogistic>(&e.node);
-        if (const auto* cuts = ordered ? std::get_if<GivenRef>(&b.model[ordered->cuts].node) : nullptr)
-          check_cuts(b, cuts->given);
-        if (const auto* given = std::get_if<GivenRef>(&e.node)) {
-          check_array(b, at, given->given, e.shape.size());
-        } else if (e.shape.empty()) {
-          if (const auto value = evaluate(b, p.value)) check_number(b, at, *value);
-        }
-      }
+      for (const Parameter& p : d.parameters)
+        out.push_back({s, m[s.variable], d, p});
+    }
+  }
+  return out;
+}
+
+void check_parameters(Binder& b) {
+  for (const WrittenParameter& at : written_parameters(b.model)) {
+    const Expr& e = b.model[at.parameter.value];
+    const auto* ordered = std::get_if<OrderedLogistic>(&e.node);
+    if (const auto* cuts = ordered ? std::get_if<GivenRef>(&b.model[ordered->cuts].node) : nullptr)
+      check_cuts(b, cuts->given);
+    if (const auto* given = std::get_if<GivenRef>(&e.node)) {
+      check_array(b, at, given->given, e.shape.size());
+    } else if (e.shape.empty()) {
+      if (const auto value = evaluate(b, at.parameter.value)) check_number(b, at, *value);
     }
   }
 }

@@ -60,8 +60,8 @@ bool is_present(const Binder& b, const Statement& s, std::size_t element, std::s
 }
 
 /// Checks one parameter at all elements of its statement.
-void check(Binder& b, const Statement& s, const Distribution& d, const Parameter& p) {
-  const Variable& v = b.model[s.variable];
+void check(Binder& b, const WrittenParameter& of) {
+  const auto& [s, v, d, p] = of;
   const Slot slot{v.name, v.axes, 0, std::nullopt, std::nullopt, s.variable};
   std::size_t width = 1;
   for (const PlateId event : v.event)
@@ -87,18 +87,14 @@ void check(Binder& b, const Statement& s, const Distribution& d, const Parameter
 }  // namespace
 
 void check_products(Binder& b) {
-  for (const Statement& s : b.model.statements) {
-    for (const Distribution* part : distributions_of(s)) {
-      const Distribution& d = as_written(*part);
-      for (const Parameter& p : d.parameters) {
-        const Expr& e = b.model[p.value];
-        const Support domain = p.spelling->domain;
-        if ((domain != Support::positive && domain != Support::spd_matrix) || !e.shape.empty()) continue;
-        const auto is_data = [&](ExprId id) { return std::holds_alternative<GivenRef>(b.model[id].node); };
-        if (std::holds_alternative<Binary>(e.node) && std::ranges::any_of(nodes_under(b.model, {p.value}), is_data))
-          check(b, s, d, p);
-      }
-    }
+  const auto is_data = [&](ExprId id) { return std::holds_alternative<GivenRef>(b.model[id].node); };
+  for (const WrittenParameter& of : written_parameters(b.model)) {
+    const Expr& e = b.model[of.parameter.value];
+    const Support domain = of.parameter.spelling->domain;
+    if ((domain != Support::positive && domain != Support::spd_matrix) || !e.shape.empty()) continue;
+    if (std::holds_alternative<Binary>(e.node) &&
+        std::ranges::any_of(nodes_under(b.model, {of.parameter.value}), is_data))
+      check(b, of);
   }
 }
 

@@ -218,6 +218,16 @@ void check_references(Binder& b);
 /// parameters. (bind_zero_probability.cpp)
 void check_zero_probability(Binder& b);
 
+/// A parameter of a distribution as the model's text has it, with the statement and the variable that it belongs to.
+struct WrittenParameter {
+  const Statement& statement;
+  const Variable& variable;
+  const Distribution& distribution;
+  const Parameter& parameter;
+};
+/// Returns the parameters of all distributions of the model, in the order of its statements. (bind_parameters.cpp)
+std::vector<WrittenParameter> written_parameters(const Model& model);
+
 /// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
 /// be valid: positive for a precision. (bind_products.cpp)
 void check_products(Binder& b);

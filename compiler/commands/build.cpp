@@ -38,11 +38,6 @@ struct BuildOptions {
   bool shared = false, is_static = false, no_locals = false, item_temperatures = false, updates = false;
 };
 
-/// Returns an error of ExitCode::usage about this option.
-Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
-  return {ExitCode::usage, option, std::move(text), std::move(notes)};
-}
-
 /// Returns the target of code generation for --target, --cpu and --sanitize. Fails if LLVM cannot generate for it.
 Result<native::Options> native_options(const BuildOptions& o) {
   native::Options out;

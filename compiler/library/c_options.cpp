@@ -12,9 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Makes an error of ExitCode::usage.
-Error wrong(const std::string& where, std::string text) { return {ExitCode::usage, where, std::move(text), {}}; }
-
 /// Returns a JSON value as it would be typed on a command line; nothing for lists and objects.
 std::optional<std::string> typed(const json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -23,13 +20,15 @@ std::optional<std::string> typed(const json& value) {
 }
 
 /// Makes the error that a value has the wrong type.
-Error untyped(const std::string& name) { return wrong(name, "the value is neither a number, nor text, nor a truth"); }
+Error untyped(const std::string& name) {
+  return usage_error(name, "the value is neither a number, nor text, nor a truth");
+}
 
 using Sizes = std::map<std::string, std::int64_t>;
 
 /// Reads whole numbers by plate. If `more` is not null, the text "+5" goes there as 5.
 std::optional<Error> read_plate_sizes(const std::string& where, const json& value, Sizes& to, Sizes* more) {
-  if (!value.is_object()) return wrong(where, "sizes are numbers by the names of plates");
+  if (!value.is_object()) return usage_error(where, "sizes are numbers by the names of plates");
   for (const auto& [plate, size] : value.items()) {
     const std::string text = size.is_string() ? size.get<std::string>() : size.dump();
     const bool further = more && size.is_string() && text.starts_with('+');
@@ -38,7 +37,7 @@ std::optional<Error> read_plate_sizes(const std::string& where, const json& valu
     std::int64_t n = -1;
     const auto read = std::from_chars(text.data() + (further ? 1 : 0), end, n);
     if (!whole || read.ec != std::errc() || read.ptr != end || n < 0)
-      return wrong(where, fmt::format("'{}' is not a size", size.dump()));
+      return usage_error(where, fmt::format("'{}' is not a size", size.dump()));
     (further ? *more : to)[plate] = n;
   }
   return std::nullopt;
@@ -94,20 +93,20 @@ std::optional<Error> read_options(const json& options, const std::vector<OptionR
 
 Result<json> parse_object(const char* text, const std::string& name) {
   json out = text ? json::parse(text, nullptr, false) : json::object();
-  if (!out.is_object()) return wrong(name, "not an object of JSON");
+  if (!out.is_object()) return usage_error(name, "not an object of JSON");
   return out;
 }
 
 Result<CompileOptions> compile_options(const json& settings) {
   CompileOptions out;
   const auto text = [&](const json& value) -> std::optional<Error> {
-    if (!value.is_string()) return wrong("name", "not text");
+    if (!value.is_string()) return usage_error("name", "not text");
     out.name = value.get<std::string>();
     return std::nullopt;
   };
   const auto constants = [&](const json& value) -> std::optional<Error> {
     for (const auto& [name, x] : value.items()) {
-      if (!x.is_number()) return wrong("constants", fmt::format("'{}' is not a number", x.dump()));
+      if (!x.is_number()) return usage_error("constants", fmt::format("'{}' is not a number", x.dump()));
       out.constants[name] = x.get<double>();
     }
     return std::nullopt;
@@ -116,7 +115,7 @@ Result<CompileOptions> compile_options(const json& settings) {
     for (const auto& [plate, names] : value.items()) {
       const auto is_text = [](const json& label) { return label.is_string(); };
       if (!names.is_array() || !std::ranges::all_of(names, is_text))
-        return wrong("labels", fmt::format("those of '{}' are not a list of text", plate));
+        return usage_error("labels", fmt::format("those of '{}' are not a list of text", plate));
       out.labels[plate] = names.get<std::vector<std::string>>();
     }
     return std::nullopt;

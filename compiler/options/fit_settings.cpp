@@ -14,10 +14,6 @@
 
 namespace lehr {
 
-Error usage_error(std::string where, std::string text, std::vector<std::string> notes) {
-  return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
-}
-
 namespace {
 
 /// The texts that two options accept.

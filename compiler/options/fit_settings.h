@@ -12,9 +12,6 @@
 
 namespace lehr {
 
-/// Makes an error of ExitCode::usage.
-Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
-
 /// The description of one option of a fit but its method: a number such as max-iter, a text or a switch. It has the
 /// names, the field of FitOptions that the option sets, the allowed values and the text of --help. It has no value; the
 /// default is that of the field. fit_option_table() returns one for each option. The command line, the options of the

@@ -29,7 +29,7 @@ struct Binding {
 };
 
 /// Makes an error about the text of a binding.
-Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {data_forms()}) {
+Error binding_error(const std::string& binding, std::string text, std::vector<std::string> notes = {data_forms()}) {
   return {ExitCode::usage, fmt::format("{} {}", option("data"), binding), std::move(text), std::move(notes)};
 }
 
@@ -69,24 +69,25 @@ Result<Binding> parse_binding(const std::string& text) {
       binding.name = name;
       rest.remove_prefix(equals + 1);
     } else if (name.find_first_of("./:") == std::string_view::npos) {
-      return usage_error(text, fmt::format("'{}' is not a name", name));
+      return binding_error(text, fmt::format("'{}' is not a name", name));
     }
   }
-  if (rest.empty()) return usage_error(text, "there is no file");
+  if (rest.empty()) return binding_error(text, "there is no file");
   binding.path = rest;
   if (classify(rest, binding)) return binding;
   for (std::size_t colon = rest.find(':'); colon != std::string_view::npos; colon = rest.find(':', colon + 1)) {
     if (!classify(rest.substr(0, colon), binding)) continue;
     binding.path = rest.substr(0, colon);
     binding.selection = rest.substr(colon + 1);
-    if (binding.selection.empty()) return usage_error(text, "there is nothing after the `:`");
+    if (binding.selection.empty()) return binding_error(text, "there is nothing after the `:`");
     return binding;
   }
   std::vector<std::string_view> extensions;
   for (const DataFormat& format : kDataFormats)
     extensions.push_back(format.extension);
-  return usage_error(text, fmt::format("the type of the file is unknown: its name must end in {} (each also with .gz)",
-                                       join_with_or(extensions)));
+  return binding_error(text,
+                       fmt::format("the type of the file is unknown: its name must end in {} (each also with .gz)",
+                                   join_with_or(extensions)));
 }
 
 /// Adds to the error of a missing file the most similar name in its directory.
@@ -133,13 +134,13 @@ Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& tex
   std::string wanted = binding.selection;
   if (wanted.empty() && binding.name.empty()) {
     if (all.contains(""))
-      return usage_error(text, "the file holds one array without a name", {"name it: `x=" + text + "`"});
+      return binding_error(text, "the file holds one array without a name", {"name it: `x=" + text + "`"});
     return all;
   }
   if (wanted.empty()) {
     if (all.size() != 1)
-      return usage_error(text, fmt::format("the file holds {} arrays", all.size()),
-                         {suggest("", names), fmt::format("take one with `{}:member`", text)});
+      return binding_error(text, fmt::format("the file holds {} arrays", all.size()),
+                           {suggest("", names), fmt::format("take one with `{}:member`", text)});
     wanted = names.front();
   }
   auto node = all.extract(wanted);
@@ -157,7 +158,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   if (const ReadTable* table = std::get_if<ReadTable>(&read)) {
     const std::vector<std::string> columns =
         binding.selection.empty() ? std::vector<std::string>() : split_fields(binding.selection);
-    if (!binding.selection.empty() && columns.empty()) return usage_error(text, "the list of columns is malformed");
+    if (!binding.selection.empty() && columns.empty()) return binding_error(text, "the list of columns is malformed");
     return (*table)(bytes, binding.path, binding.name, columns);
   }
   if (const ReadPart* part = std::get_if<ReadPart>(&read))
@@ -166,8 +167,8 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
     Result<Dataset> all = (*arrays)(bytes, binding.path);
     return all ? pick(std::move(*all), binding, text) : all;
   }
-  if (!binding.selection.empty()) return usage_error(text, fmt::format("a {} file has no parts", extension));
-  if (binding.name.empty()) return usage_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
+  if (!binding.selection.empty()) return binding_error(text, fmt::format("a {} file has no parts", extension));
+  if (binding.name.empty()) return binding_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
   Result<DataArray> array = std::get<ReadArray>(read)(bytes, binding.path);
   if (!array) return array.error();
   array->name = binding.name;
@@ -218,8 +219,8 @@ Result<std::vector<RowBinding>> RowBinding::open(const std::string& text) {
     if (!members) return missing_file(binding->path, members.error());
     if (!binding->selection.empty()) members = std::vector<std::string>{binding->selection};
     if (!binding->name.empty() && members->size() != 1)
-      return usage_error(text, fmt::format("the file holds {} arrays", members->size()),
-                         {fmt::format("take one with `{}:member`", text)});
+      return binding_error(text, fmt::format("the file holds {} arrays", members->size()),
+                           {fmt::format("take one with `{}:member`", text)});
     for (const std::string& member : *members) {
       const std::string& name = binding->name.empty() ? member : binding->name;
       if (!e && is_name(name)) e = add(open_member(binding->path, member), name + "=excerpt.npy");
