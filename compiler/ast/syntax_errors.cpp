@@ -108,8 +108,7 @@ void ErrorStrategy::report(Parser& parser) {
   reported_ = true;
   if (parser.getCurrentToken()->getTokenIndex() >= end_) return;
   if (header_failed_ && rule(parser) == LehrParser::RuleFile) return;
-  SyntaxMessage message = syntax_message(parser, text_);
-  diagnostics_.add(DiagnosticKind::syntax, message.span, message.text).notes = std::move(message.notes);
+  diagnostics_.add(syntax_message(parser, text_));
 }
 
 void ErrorStrategy::report_too_deep(Parser& parser, const std::string& text) {

@@ -90,7 +90,7 @@ class Writer {
         expected_(parser.getExpectedTokens()) {}
 
   /// Returns the message of the first case that applies.
-  SyntaxMessage write() {
+  Diagnostic write() {
     if (type_ == LehrParser::Other) return foreign_character();
     switch (context_->getRuleIndex()) {
       case LehrParser::RuleFile:
@@ -118,9 +118,13 @@ class Writer {
     return text_.span(token->getStartIndex(), token->getStopIndex() + 1);
   }
 
-  /// Makes a message at the offending token, or behind the last token if the file ends there.
-  SyntaxMessage here(std::string text) const {
-    return {type_ == antlr4::Token::EOF ? behind_previous() : span(found_), std::move(text), {}};
+  /// Makes an error at these bytes.
+  static Diagnostic syntax_error(Span at, std::string text) {
+    return {Severity::error, std::move(text), {}, DiagnosticKind::syntax, at};
+  }
+  /// Makes an error at the offending token, or behind the last token if the file ends there.
+  Diagnostic here(std::string text) const {
+    return syntax_error(type_ == antlr4::Token::EOF ? behind_previous() : span(found_), std::move(text));
   }
   Span behind_previous() const {
     if (!previous_) return span(found_);
@@ -145,36 +149,32 @@ class Writer {
   bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
 
   /// Words an error about a character that no rule of the lexer has.
-  SyntaxMessage foreign_character() {
+  Diagnostic foreign_character() {
     const std::string character = found_->getText();
-    SyntaxMessage message = here(fmt::format("'{}' has no meaning here", character));
+    Diagnostic message = here(fmt::format("'{}' has no meaning here", character));
     for (const auto& [foreign, cure] : kCures) {
-      if (character == foreign) message.notes.push_back({std::string(cure), std::nullopt});
+      if (character == foreign) message.note(std::string(cure));
     }
     const bool arrow = character == "<" && parser_.getTokenStream()->LA(2) == LehrParser::Minus;
     if (arrow) {
-      message.notes.push_back(
-          {"a random variable is written `x ~ ...`, a deterministic one `let x = ...`", std::nullopt});
+      message.note("a random variable is written `x ~ ...`, a deterministic one `let x = ...`");
     } else if (character == "<" || character == ">") {
-      message.notes.push_back(
-          {"there are no comparisons: which side of a place an item is on is data, `plate half = 2` and `data "
-           "side[item, place] : half`, and a choice by it an index, `rate[side[item, c]]` with `c ~ Uniform() over "
-           "place`",
-           std::nullopt});
+      message.note(
+          "there are no comparisons: which side of a place an item is on is data, `plate half = 2` and `data "
+          "side[item, place] : half`, and a choice by it an index, `rate[side[item, c]]` with `c ~ Uniform() over "
+          "place`");
     }
     return message;
   }
 
   /// Returns true if the token is `*` or `+`: the user multiplies or adds distributions, and needs `mixture`.
   bool arithmetic() const { return type_ == LehrParser::Star || type_ == LehrParser::Plus; }
-  void add_mixture(SyntaxMessage& message) const {
-    message.notes.push_back({"p*A + (1-p)*B is written `mixture(p, A, B)`", std::nullopt});
-  }
+  void add_mixture(Diagnostic& message) const { message.note("p*A + (1-p)*B is written `mixture(p, A, B)`"); }
 
   /// Words an error in `model NAME {`.
-  SyntaxMessage in_header() {
+  Diagnostic in_header() {
     if (parser_.getTokenStream()->index() == 0 && type_ == antlr4::Token::EOF) {
-      return {{0, 0}, "the file is empty: a model file is `model NAME { ... }`", {}};
+      return syntax_error({0, 0}, "the file is empty: a model file is `model NAME { ... }`");
     }
     if (expects(LehrParser::Model)) {
       return here(fmt::format("a model file begins with `model NAME {{`, not with {}", quoted(found_)));
@@ -187,22 +187,22 @@ class Writer {
   }
 
   /// Words an error between declarations, or behind the model.
-  SyntaxMessage in_file() {
+  Diagnostic in_file() {
     if (expects(antlr4::Token::EOF)) {
       const bool model = type_ == LehrParser::Model;
       return here(model ? "a file holds one model" : "nothing may follow the '}' that closes the model");
     }
     if (type_ == antlr4::Token::EOF) {
-      SyntaxMessage message = here("expected '}' to close the model, found the end of the file");
+      Diagnostic message = here("expected '}' to close the model, found the end of the file");
       if (const antlr4::Token* open = opening(LehrParser::LeftBrace)) {
-        message.notes.push_back({"it was opened here", span(open)});
+        message.note("it was opened here", span(open));
       }
       return message;
     }
     if (type_ == LehrParser::Semicolon) return here("this ';' ends no declaration");
     if (type_ == LehrParser::Model) return here("a file holds one model");
-    SyntaxMessage message = here(fmt::format("expected a declaration, found {}", quoted(found_)));
-    message.notes.push_back({kDeclarations, std::nullopt});
+    Diagnostic message = here(fmt::format("expected a declaration, found {}", quoted(found_)));
+    message.note(kDeclarations);
     return message;
   }
 
@@ -247,29 +247,28 @@ class Writer {
   }
 
   /// Words an error about a name without arguments where a distribution is expected.
-  SyntaxMessage no_distribution() {
-    SyntaxMessage message{
-        span(previous_),
-        fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
-                    quoted(previous_)),
-        {}};
+  Diagnostic no_distribution() {
+    Diagnostic message =
+        syntax_error(span(previous_),
+                     fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
+                                 quoted(previous_)));
     if (arithmetic()) add_mixture(message);
     return message;
   }
 
   /// Words an error about a declaration that begins like a statement and has no `~`: `plat doc;`, `x = 1;`, `x[n] :
   /// real;`.
-  SyntaxMessage no_tilde() {
+  Diagnostic no_tilde() {
     const antlr4::Token* first = context_->start;
     const std::string word = first->getText();
     if (first->getType() != LehrParser::Observe) {
       const bool assigned = type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
       if (type_ == LehrParser::Equals || assigned) {
-        SyntaxMessage message = here("a declaration with '=' begins with 'let' or 'const'");
-        message.notes.push_back({fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
-                                             "`{0} ~ ...` a random variable",
-                                             shortened(word)),
-                                 std::nullopt});
+        Diagnostic message = here("a declaration with '=' begins with 'let' or 'const'");
+        message.note(
+            fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
+                        "`{0} ~ ...` a random variable",
+                        shortened(word)));
         return message;
       }
       if (type_ == LehrParser::Colon) {
@@ -277,9 +276,10 @@ class Writer {
       }
       const std::string_view similar = similar_beginner(word);
       if (!similar.empty() || (previous_ == first && is_name(type_) && !new_line())) {
-        SyntaxMessage message{span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
+        Diagnostic message =
+            syntax_error(span(first), fmt::format("'{}' does not begin a declaration", shortened(word)));
         if (similar.empty()) {
-          message.notes.push_back({kDeclarations, std::nullopt});
+          message.note(kDeclarations);
         } else {
           message.text += fmt::format("; did you mean '{}'?", similar);
         }
@@ -291,11 +291,11 @@ class Writer {
 
   /// Words an error about a declaration that does not end where it should. What begins a new line points to a missing
   /// `;`.
-  SyntaxMessage no_semicolon() {
+  Diagnostic no_semicolon() {
     const bool ended =
         new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == antlr4::Token::EOF;
-    if (ended) return {behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)), {}};
-    SyntaxMessage message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
+    if (ended) return syntax_error(behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)));
+    Diagnostic message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
     if (arithmetic() && context_->getRuleIndex() == LehrParser::RuleStatement) add_mixture(message);
     return message;
   }
@@ -318,15 +318,15 @@ class Writer {
   }
 
   /// Words an error about a missing `)` or `]`, with a note where the bracket was opened if that is on another line.
-  SyntaxMessage no_closer() {
+  Diagnostic no_closer() {
     const bool paren = expects(LehrParser::RightParen);
     const std::string closer = paren ? "')'" : "']'";
     const bool list = context_->getRuleIndex() != LehrParser::RulePrimary || !paren;
-    SyntaxMessage message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
+    Diagnostic message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
     if (new_line()) message.span = behind_previous();
     const antlr4::Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
     if (open && open->getLine() != previous_->getLine()) {
-      message.notes.push_back({"to close what was opened here", span(open)});
+      message.note("to close what was opened here", span(open));
     }
     return message;
   }
@@ -392,6 +392,6 @@ bool is_name(std::size_t token_type) {
   return token_type == LehrParser::Identifier || (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
 }
 
-SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }
+Diagnostic syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }
 
 }  // namespace lehr

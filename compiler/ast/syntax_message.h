@@ -6,16 +6,10 @@
 
 namespace lehr {
 
-/// A syntax error as it will be reported.
-struct SyntaxMessage {
-  Span span;                // the bytes it is about; empty if something is missing there
-  std::string text;         // the message
-  std::vector<Note> notes;  // cures, and where an open bracket stands
-};
-
-/// Returns the message for the parser's current token, which is not among the tokens that the parser expects. `text` is
-/// the file being parsed.
-SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text);
+/// Returns the error for the parser's current token, which is not among the tokens that the parser expects. Its span is
+/// empty if something is missing there; its notes are cures, and where an open bracket stands. `text` is the file being
+/// parsed.
+Diagnostic syntax_message(antlr4::Parser& parser, const Text& text);
 
 /// Returns true if a token of this type begins a declaration wherever it stands: const, plate, data, let, observe,
 /// potential, guide.

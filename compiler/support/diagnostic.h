@@ -77,6 +77,8 @@ class Diagnostics {
         {severity_of(kind), fmt::vformat(template_of(kind), fmt::make_format_args(slots...)), {}, kind, span});
     return all_.back();
   }
+  /// Adds a diagnostic that has a kind and a span.
+  void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
   /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
   /// Appends a note with this text to every error that was added so far.
