@@ -230,6 +230,7 @@ void add_build(CLI::App& app, Action& action) {
       ->required()
       ->type_name("PREFIX");
   add_settings(*c, o->settings, kSizesOfCodeHelp);
+  c->get_option("--labels")->description(kLabelsOfCodeHelp);
   add_no_opt(*c);
   c->add_option("--missing", o->missing,
                 "Observed variables that may have missing values, separated by commas; default: none")

@@ -158,10 +158,10 @@ void add_calibrate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CalibrateOptions>();
   CLI::App* c = app.add_subcommand("calibrate", "Test an inference method on data simulated from the model");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  c->add_option(
-       "--data", o->data,
-       "Known inputs, which the model declares as `data` (covariates, say), given as for `lehr fit` (docs/data.md); "
-       "of observed variables only the sizes are used")
+  c->add_option("--data", o->data,
+                "Known inputs, given as for `lehr fit` (docs/data.md): required if the model declares any as `data` "
+                "(covariates, "
+                "say), else none. Of observed variables only the sizes are used; repeatable")
       ->take_all()
       ->type_name("FILE");
   c->add_option("--out", o->out,

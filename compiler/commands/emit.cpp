@@ -30,6 +30,7 @@ void add_emit(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember(names));
   add_settings(*command, o->settings, kSizesOfCodeHelp);
+  command->get_option("--labels")->description(kLabelsOfCodeHelp);
   add_no_opt(*command);
   add_pass_options(*command, o->passes);
   put_in_group(*command, kDeveloperOptions,

@@ -50,7 +50,8 @@ void add_results(CLI::App& c, FitArguments& o) {
                "Directory for the results: fit.json, posterior.npz, trace.csv (required unless --resume is given)")
       ->type_name("DIR");
   add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
-             "Iterations between checkpoints, from which a killed fit can resume; 0: only on an interrupt");
+             "Sweeps (svi: steps) from one checkpoint, from which a killed fit can resume, to the next; 0: only on an "
+             "interrupt");
   c.add_option("--resume", o.resume, "Directory of an interrupted fit to finish; repeat its options but --out")
       ->type_name("DIR");
 }
@@ -112,7 +113,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                           ->take_all()
                           ->type_name("FILE");
   add_number(c, "--test-every", o.test_every, kIterationsRange,
-             "Iterations between held-out scores in trace.csv; 0: only at the end")
+             "Sweeps (svi: steps) from one held-out score in trace.csv to the next; 0: only at the end")
       ->needs(test);
   add_number(c, "--predictive", o.predictive, kIterationsRange,
              "Maximum number of log likelihoods of observations, and of simulated observations, in draws.nc, the file "

@@ -156,9 +156,11 @@ void add_opt(CLI::App& app, Action& action) {
   command->add_option("--stop-after", o->stop_after, "Number of passes that run, the first of the list (default: all)");
   add_pass_options(*command, o->texts);
   command
-      ->add_option("--run", o->arguments,
-                   "JSON file with the keys function, sizes, parameters and arrays: interprets the function before and "
-                   "after the passes, prints its arrays, and fails if they differ. docs/loops.md has an example")
+      ->add_option(
+          "--run", o->arguments,
+          "JSON file {\"function\": NAME, \"sizes\": {SIZE: N}, \"parameters\": {ARGUMENT: VALUE}, \"arrays\": "
+          "{NAME: [NUMBER, ...]}}: interprets the function before and after the passes, prints its arrays, and "
+          "fails if they differ. docs/loops.md has an example")
       ->type_name("FILE");
   command
       ->add_option("--tolerance", o->tolerance, "Difference that --run ignores, relative to the array's largest number")

@@ -181,6 +181,7 @@ void add_plan(CLI::App& app, Action& action) {
   add_settings(*c, o->settings,
                "Sizes of plates (index sets such as `term`), e.g. doc=1000,token=100; needed for each that the model "
                "leaves open");
+  c->get_option("--labels")->description(kLabelsOfCodeHelp);
   c->footer(
       "Examples:\n"
       "  lehr plan models/lda.lehr --set K=1000 --sizes doc=1000000000,token=100,term=1000000\n"

@@ -129,14 +129,16 @@ void add_predict(CLI::App& app, Action& action) {
   const auto o = std::make_shared<PredictOptions>();
   CLI::App* c = app.add_subcommand("predict", "Predict new items and missing values from a variational fit");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit` with method cavi or svi")->required();
-  c->add_option("--data", o->data,
-                "Known values of the new items, given as for `lehr fit` (docs/data.md); what is missing is predicted")
+  c->add_option(
+       "--data", o->data,
+       "Known values of the new items, given as for `lehr fit` (docs/data.md); others are predicted. Required for "
+       "inputs, which the model declares as `data`. Default: none, and --sizes has the number of new items")
       ->take_all()
       ->type_name("FILE");
   c->add_option(
        "--sizes", o->sizes,
        "Sizes of plates (index sets such as `year`) that the data do not show: PLATE=N, or PLATE=+N for N more "
-       "elements than in the fit")
+       "elements than in the fit. Default: as in the fit; required for plates that only new items have")
       ->type_name("PLATE=N")
       ->take_all()
       ->delimiter(',');

@@ -186,6 +186,9 @@ void add_report(CLI::App& app, Action& action) {
   add_data(*c, o->data,
            "Data that the fit was made from, given as for `lehr fit` (docs/data.md), if they have moved; default: as "
            "the fit recorded them");
+  c->get_option("--drop-missing")
+      ->description(
+          "With --data: leave out items with a missing value, if the fit did; without, this is as in the fit");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   c->footer(
       "Examples:\n"

@@ -71,8 +71,8 @@ void add_simulate(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
   c->add_option("--data", o->data,
-                "Known inputs, which the model declares as `data` (covariates, say), and latent variables to hold "
-                "fixed, given as for `lehr fit` (docs/data.md)")
+                "Known inputs, given as for `lehr fit` (docs/data.md): required if the model declares any as `data` "
+                "(covariates, say); also latent variables to hold fixed. Default: none, all are drawn; repeatable")
       ->take_all()
       ->type_name("FILE");
   c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required()->type_name("FILE");

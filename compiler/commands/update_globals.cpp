@@ -163,8 +163,10 @@ void add_update_globals(CLI::App& app, Action& action, const std::string& comman
   c->get_option("--data")
       ->description("All data, in the same words as for `lehr stats`, though the sums come from --stats")
       ->required();
-  for (const char* const option : {"--local-iters", "--local-tol"})
-    c->get_option(option)->description("As given to `lehr stats`: both must agree");
+  for (const char* const option : {"--local-iters", "--local-tol"}) {
+    CLI::Option* const shared = c->get_option(option);
+    shared->description(shared->get_description() + "; must be as given to `lehr stats`");
+  }
   c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required()->type_name("DIR");
   c->footer(
       "Examples:\n"

@@ -9,8 +9,9 @@ namespace lehr::commands {
 
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help) {
   CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all()->type_name("FILE");
-  command.add_flag("--drop-missing", to.drop_missing,
-                   "Leave out items with a missing value instead of inferring the value");
+  command.add_flag(
+      "--drop-missing", to.drop_missing,
+      "Leave out items with a missing value; otherwise the value is inferred, or is as the fit inferred it");
   return data;
 }
 

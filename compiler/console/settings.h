@@ -26,6 +26,11 @@ inline constexpr const char* kSizesOfCodeHelp =
     "Sizes of plates (index sets such as `term`) that become constants of the code, e.g. topic=100,term=5000; others "
     "stay variables";
 
+/// Help text of --labels in commands that read no data.
+inline constexpr const char* kLabelsOfCodeHelp =
+    "Names of the elements of a plate (an index set such as `term`), one per line of a text file: term=vocab.txt. Only "
+    "their number counts here: it is the size of the plate, as with --sizes. Default: none; repeatable";
+
 /// Adds --set, --sizes (with this help text) and --labels to a command; parsing stores their values in `texts`, which
 /// must outlive it.
 void add_settings(CLI::App& command, SettingTexts& texts, const std::string& sizes_help);

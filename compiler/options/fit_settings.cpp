@@ -80,7 +80,8 @@ constexpr FitOption kOptions[] = {
      "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
      "seeds (default): each category starts from three random items; points: from clusters by k-means; "
      "allocations: from random categories of items; means: parameters that all items share are moved from "
-     "their prior at random; flat: they are hardly moved",
+     "their prior at random; flat: they are hardly moved. A category is a latent cluster, state or topic; in a model "
+     "without any, seeds, points and allocations do what means does",
      kAnyText, "START"},
     {"precision", "precision", &FitOptions::precision, kNoRange,
      "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and "
