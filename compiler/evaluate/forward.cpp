@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/log_sum_exp.h"
 #include "compiler/math/special.h"
 #include "compiler/model/roles.h"
@@ -169,21 +170,9 @@ double ModelEvaluator::read(VariableId v, std::size_t at) const {
   return x;
 }
 
-double ModelEvaluator::sum(const SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const {
-  IndexValues inner = at;
-  double total = 0;
-  each(s.index_vars, inner, [&] { total += entry(s.body, inner, i, j); });
-  return total;
-}
-
 double ModelEvaluator::entry(ExprId id, const IndexValues& at, std::size_t i, std::size_t j) const {
-  const Expr& e = model_[id];
-  const auto extent_of = [&](ExprId of, std::size_t axis) {
-    return static_cast<std::size_t>(size(model_[of].shape[axis]));
-  };
-  const std::size_t offset = e.shape.empty()       ? 0
-                             : e.shape.size() == 1 ? i
-                                                   : i * static_cast<std::size_t>(size(e.shape[1])) + j;
+  const auto of = [this](ExprId e, const IndexValues& x, std::size_t k, std::size_t l) { return entry(e, x, k, l); };
+  const std::size_t offset = position_of(id, i, j);
   return std::visit(
       Overloaded{[&](const Number& n) { return n.value; },
                  [&](const ConstantRef& c) { return data_.constants[c.constant.index()]; },
@@ -195,23 +184,8 @@ double ModelEvaluator::entry(ExprId id, const IndexValues& at, std::size_t i, st
                    const auto& offsets = data_.offsets[s.plate.index()];
                    return static_cast<double>(offsets[row + 1] - offsets[row]);
                  },
-                 [&](const Negate& n) { return -entry(n.operand, at, i, j); },
+                 Arithmetic{*this, at, i, j, 0.0, of},
                  [&](const Binary& b) { return value_of(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
-                 [&](const MatrixVector& m) {
-                   double total = 0;
-                   for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
-                     total += entry(m.matrix, at, i, k) * entry(m.vector, at, k);
-                   return total;
-                 },
-                 [&](const Dot& d) {
-                   double total = 0;
-                   for (std::size_t k = 0; k < extent_of(d.left, 0); ++k)
-                     total += entry(d.left, at, k) * entry(d.right, at, k);
-                   return total;
-                 },
-                 [&](const SumOver& s) { return sum(s, at, i, j); },
-                 [&](const Diag& d) { return i == j ? entry(d.vector, at, i) : 0.0; },
-                 [&](const Component& c) { return entry(c.vector, at, static_cast<std::size_t>(at[c.at.index()])); },
                  [&](const StickBreaking& s) {
                    double left = 1;
                    for (std::size_t k = 0; k < i; ++k)
@@ -242,7 +216,7 @@ double ModelEvaluator::entry(ExprId id, const IndexValues& at, std::size_t i, st
                    return total;
                  },
                  [&](const Apply& a) { return value_of(a.function, entry(a.argument, at, i, j)); }},
-      e.node);
+      model_[id].node);
 }
 
 Tensor ModelEvaluator::value(ExprId id, const IndexValues& at) const {

@@ -102,6 +102,16 @@ class ModelEvaluator {
   void each(std::span<const model::IndexVarId> bounds, IndexValues& at, const std::function<void()>& visit,
             std::optional<std::pair<model::IndexVarId, std::int64_t>> fixed = {}) const;
 
+  /// Returns the extent of an axis of a vector or matrix expression.
+  std::size_t extent_of(model::ExprId e, std::size_t axis) const {
+    return static_cast<std::size_t>(size(model_[e].shape[axis]));
+  }
+  /// Returns the row-major position of entry i of a vector expression, or (i, j) of a matrix; 0 for a number.
+  std::size_t position_of(model::ExprId e, std::size_t i, std::size_t j) const {
+    const std::size_t rank = model_[e].shape.size();
+    return rank == 0 ? 0 : rank == 1 ? i : i * extent_of(e, 1) + j;
+  }
+
   /// Evaluates an expression at these values of the index variables.
   Tensor value(model::ExprId e, const IndexValues& at) const;
   /// Returns one entry of an expression at these values of the index variables: entry i of a vector, or (i, j) of a
@@ -145,9 +155,6 @@ class ModelEvaluator {
   /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
   /// to 0 or 1.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
-  /// Evaluates entry (i, j) of an expression `sum(n) ...`: adds up its body over all values of the index variables of
-  /// the sum.
-  double sum(const model::SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;
   const BoundData& data_;

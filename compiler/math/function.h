@@ -66,8 +66,9 @@ constexpr std::string_view symbol_of(BinaryOp op) {
   return kSymbols.substr(static_cast<std::size_t>(op), 1);
 }
 
-/// Returns the result of an operator for the operands a and b.
-constexpr double value_of(BinaryOp op, double a, double b) {
+/// Returns the result of an operator for the operands a and b: real numbers, or others with these operators.
+template <class Number>
+constexpr Number value_of(BinaryOp op, const Number& a, const Number& b) {
   return op == BinaryOp::add ? a + b : op == BinaryOp::subtract ? a - b : op == BinaryOp::multiply ? a * b : a / b;
 }
 

@@ -59,4 +59,38 @@ Polynomial merged(Polynomial p) {
   return out;
 }
 
+std::optional<Polynomial> inverse_of(const Polynomial& p) {
+  if (p.empty()) return std::nullopt;
+  if (is_constant(p)) return constant(1 / constant_value(p));
+  if (p.size() != 1) return std::nullopt;
+  Monomial out{1 / p[0].coefficient, p[0].atoms};
+  for (Atom& a : out.atoms) {
+    if (a.kind == Atom::Kind::value) a.kind = Atom::Kind::inverse;
+    else if (a.kind == Atom::Kind::inverse) a.kind = Atom::Kind::value;
+    else return std::nullopt;
+  }
+  std::ranges::sort(out.atoms);
+  return Polynomial{out};
+}
+
+MaybePolynomial operator-(MaybePolynomial p) { return p ? MaybePolynomial(scaled(std::move(*p), -1)) : p; }
+
+MaybePolynomial& operator+=(MaybePolynomial& a, const MaybePolynomial& b) {
+  if (!a || !b || a->size() + b->size() > kMaxMonomials) a.reset();
+  else a = std::move(*a) + *b;
+  return a;
+}
+
+MaybePolynomial operator+(MaybePolynomial a, const MaybePolynomial& b) { return std::move(a += b); }
+
+MaybePolynomial operator-(MaybePolynomial a, MaybePolynomial b) { return std::move(a += -std::move(b)); }
+
+MaybePolynomial operator*(const MaybePolynomial& a, const MaybePolynomial& b) {
+  return a && b && a->size() * b->size() <= kMaxMonomials ? MaybePolynomial(*a * *b) : std::nullopt;
+}
+
+MaybePolynomial operator/(const MaybePolynomial& a, const MaybePolynomial& b) {
+  return a * (b ? inverse_of(*b) : std::nullopt);
+}
+
 }  // namespace lehr

@@ -3,6 +3,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/model/model.h"
@@ -58,5 +59,28 @@ Polynomial scaled(Polynomial p, double by);
 
 /// Adds up monomials with the same atoms, and removes those with coefficient 0.
 Polynomial merged(Polynomial p);
+
+/// Returns 1 / p for a single monomial: the coefficient and each atom become their reciprocals. A polynomial without
+/// atoms gives the reciprocal of its constant value. Returns nullopt if p is 0 (empty), has several monomials with
+/// atoms, or has an atom 1 - x or one of an inverse matrix.
+std::optional<Polynomial> inverse_of(const Polynomial& p);
+
+/// The value of an expression; nullopt if it is no polynomial or would be longer than kMaxMonomials. The operators give
+/// nullopt if an operand is nullopt or the result would be too long, and are those of polynomials otherwise.
+using MaybePolynomial = std::optional<Polynomial>;
+/// Returns true for nullopt: further summands do not change it.
+inline bool is_undefined(const MaybePolynomial& p) { return !p; }
+/// Returns -p.
+MaybePolynomial operator-(MaybePolynomial p);
+/// Adds b to a.
+MaybePolynomial& operator+=(MaybePolynomial& a, const MaybePolynomial& b);
+/// Returns a + b.
+MaybePolynomial operator+(MaybePolynomial a, const MaybePolynomial& b);
+/// Returns a - b.
+MaybePolynomial operator-(MaybePolynomial a, MaybePolynomial b);
+/// Returns a * b.
+MaybePolynomial operator*(const MaybePolynomial& a, const MaybePolynomial& b);
+/// Returns a / b, which is nullopt where inverse_of(b) is.
+MaybePolynomial operator/(const MaybePolynomial& a, const MaybePolynomial& b);
 
 }  // namespace lehr

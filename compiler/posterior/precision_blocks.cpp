@@ -88,7 +88,7 @@ class Links {
     std::vector<Polynomial> out;
     const std::size_t width = forward_.width(e.variable);
     for (std::size_t j = 0; j < width; ++j) {
-      const std::optional<Polynomial> mean = symbolic_.mean(s, at, j);
+      const MaybePolynomial mean = symbolic_.mean(s, at, j);
       if (!mean || forward_.unknown()) return std::nullopt;
       const Polynomial own = model_[e.variable].observed
                                  ? constant(forward_.values(e)[j])

@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-using Maybe = std::optional<Polynomial>;
+using Maybe = MaybePolynomial;
 using Matrix = Eigen::MatrixXd;
 
 }  // namespace
@@ -39,11 +39,9 @@ Maybe RowFormula::written(const std::string& name, std::size_t j, std::size_t l)
   return std::nullopt;
 }
 
-Maybe RowFormula::parameter(const std::string& canonical, std::size_t j, std::size_t l) {
-  const model::Parameter* p = spelled(canonical);
-  if (!p) return std::nullopt;
-  if (!p->spelling->convert) return written(p->spelling->name, j, l);
-  return value(*p->spelling->convert, j, l);
+Maybe RowFormula::parameter(const std::string& name, std::size_t j, std::size_t l) {
+  const model::Parameter* p = spelled(name);
+  return p && p->spelling->convert ? value(*p->spelling->convert, j, l) : written(name, j, l);
 }
 
 Maybe RowFormula::value(const math::Expr& e, std::size_t j, std::size_t l) {
@@ -51,14 +49,11 @@ Maybe RowFormula::value(const math::Expr& e, std::size_t j, std::size_t l) {
 }
 
 Maybe RowFormula::sum(const math::Sum& s, const SumIndices& at) {
-  if (s.largest) return std::nullopt;
-  Polynomial out;
+  Maybe out = s.largest ? Maybe() : Polynomial();
   SumIndices inner = at;
-  for (std::size_t k = 0; k < extent_; ++k) {
+  for (std::size_t k = 0; k < extent_ && out; ++k) {
     inner[s.index.id] = k;
-    const Maybe x = value(s.body, inner);
-    if (!x) return std::nullopt;
-    out = std::move(out) + *x;
+    out += value(s.body, inner);
   }
   return out;
 }
@@ -70,17 +65,15 @@ Maybe RowFormula::value(const math::Expr& e, const SumIndices& at) {
   return std::visit(
       Overloaded{[](const math::Number& n) -> Maybe { return constant(n.value); },
                  [&](const math::Symbol& s) -> Maybe {
-                   const std::size_t j = index_value(s.indices, 0), l = index_value(s.indices, 1);
-                   const model::Parameter* p = spelled(s.name);
-                   return p && p->spelling->convert ? value(*p->spelling->convert, j, l) : written(s.name, j, l);
+                   return parameter(s.name, index_value(s.indices, 0), index_value(s.indices, 1));
                  },
                  [&](const math::Add& a) -> Maybe {
                    const Maybe x = value(a.left, at), y = value(a.right, at);
-                   return x && y ? Maybe(*x + *y) : std::nullopt;
+                   return x + y;
                  },
                  [&](const math::Multiply& m) -> Maybe {
                    const Maybe x = value(m.left, at), y = value(m.right, at);
-                   return x && y ? Maybe(*x * *y) : std::nullopt;
+                   return x * y;
                  },
                  [&](const math::Apply& a) -> Maybe {
                    const Maybe x = value(a.argument, at);
@@ -148,10 +141,8 @@ Maybe RowFormula::inverse_of_atoms(const std::string& name, std::size_t j, std::
       if (m.atoms != rest.atoms || m.coefficient != rest.coefficient) return std::nullopt;
     }
   }
-  Maybe out = inverse_of(Polynomial{rest});
-  if (!out) return std::nullopt;
   const Atom entry{first->variable, first->number + j * extent_ + l, Atom::Kind::matrix_inverse};
-  return *out * Polynomial{{1.0, {entry}}};
+  return inverse_of(Polynomial{rest}) * Maybe(Polynomial{{1.0, {entry}}});
 }
 
 }  // namespace lehr

@@ -18,24 +18,25 @@ class RowFormula {
   RowFormula(const Symbolic& symbolic, const model::Statement& s, const IndexValues& at);
 
   /// Returns the formula with the event indices kFirst and kSecond at j and l.
-  std::optional<Polynomial> value(const math::Expr& e, std::size_t j, std::size_t l);
-  /// Returns a canonical parameter at event indices j and l, converted from the parameter that the model writes.
-  std::optional<Polynomial> parameter(const std::string& canonical, std::size_t j, std::size_t l);
+  MaybePolynomial value(const math::Expr& e, std::size_t j, std::size_t l);
+  /// Returns a canonical parameter at event indices j and l, converted from the parameter that the model writes. A name
+  /// that the model writes gives that parameter as it is.
+  MaybePolynomial parameter(const std::string& name, std::size_t j, std::size_t l);
 
  private:
   /// The values of the index variables of a formula, by id.
   using SumIndices = std::map<int, std::size_t>;
 
   /// Returns the formula at these values of its index variables.
-  std::optional<Polynomial> value(const math::Expr& e, const SumIndices& at);
+  MaybePolynomial value(const math::Expr& e, const SumIndices& at);
   /// Returns a sum over an event index.
-  std::optional<Polynomial> sum(const math::Sum& s, const SumIndices& at);
+  MaybePolynomial sum(const math::Sum& s, const SumIndices& at);
   /// Returns an entry of a parameter under the name that the model uses.
-  std::optional<Polynomial> written(const std::string& name, std::size_t j, std::size_t l) const;
+  MaybePolynomial written(const std::string& name, std::size_t j, std::size_t l) const;
   /// Returns an entry of the inverse of a matrix parameter.
-  std::optional<Polynomial> inverse_entry(const std::string& name, std::size_t j, std::size_t l);
+  MaybePolynomial inverse_entry(const std::string& name, std::size_t j, std::size_t l);
   /// Returns an entry of the inverse of a latent matrix times a common monomial.
-  std::optional<Polynomial> inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;
+  MaybePolynomial inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;
   /// Returns the parameter in the model that a canonical one is computed from, or null.
   const model::Parameter* spelled(const std::string& canonical) const;
 

@@ -20,17 +20,16 @@ class Symbolic {
   explicit Symbolic(const ModelEvaluator& forward);
 
   /// Returns entry (i, j) of an expression, a number, vector or matrix.
-  std::optional<Polynomial> entry(model::ExprId id, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
+  MaybePolynomial entry(model::ExprId id, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
 
   /// Returns the mean of number `j` of the element that statement `s` draws, given its parents (FamilyRow::mean).
-  std::optional<Polynomial> mean(const model::Statement& s, const IndexValues& at, std::size_t j) const;
+  MaybePolynomial mean(const model::Statement& s, const IndexValues& at, std::size_t j) const;
   /// Returns the covariance of numbers `j` and `l` of that element, given its parents (FamilyRow::covariance).
-  std::optional<Polynomial> covariance(const model::Statement& s, const IndexValues& at, std::size_t j,
-                                       std::size_t l) const;
+  MaybePolynomial covariance(const model::Statement& s, const IndexValues& at, std::size_t j, std::size_t l) const;
 
   /// Returns a canonical parameter of the element's distribution at event indices j and l.
-  std::optional<Polynomial> parameter(const model::Statement& s, const IndexValues& at, const std::string& canonical,
-                                      std::size_t j = 0, std::size_t l = 0) const;
+  MaybePolynomial parameter(const model::Statement& s, const IndexValues& at, const std::string& canonical,
+                            std::size_t j = 0, std::size_t l = 0) const;
 
   /// Returns true if the expression contains a latent variable other than a category.
   bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
@@ -38,15 +37,8 @@ class Symbolic {
   const ModelEvaluator& forward() const { return forward_; }
 
  private:
-  /// Returns the sum over k < n of a(k) b(k), or of a(row, k) b(k).
-  std::optional<Polynomial> product(model::ExprId a, model::ExprId b, const IndexValues& at, std::size_t n,
-                                    std::optional<std::size_t> row) const;
-  /// Returns a sum over index variables.
-  std::optional<Polynomial> sum(const model::SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const;
-  /// Returns the result of an arithmetic operation.
-  std::optional<Polynomial> binary(const model::Binary& b, const IndexValues& at, std::size_t i, std::size_t j) const;
   /// Returns the i-th proportion of a stick-breaking construction.
-  std::optional<Polynomial> sticks(const model::StickBreaking& s, const IndexValues& at, std::size_t i) const;
+  MaybePolynomial sticks(const model::StickBreaking& s, const IndexValues& at, std::size_t i) const;
   /// Returns the number `offset` places after the first one that a reference reads.
   Polynomial atom(const model::VariableRef& r, const IndexValues& at, std::size_t offset) const;
 
@@ -54,10 +46,5 @@ class Symbolic {
   const model::Model& model_;      // the model whose expressions are evaluated
   std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
 };
-
-/// Returns 1 / p for a single monomial: the coefficient and each atom become their reciprocals. A polynomial without
-/// atoms gives the reciprocal of its constant value. Returns nullopt if p is 0 (empty), has several monomials with
-/// atoms, or has an atom 1 - x or one of an inverse matrix.
-std::optional<Polynomial> inverse_of(const Polynomial& p);
 
 }  // namespace lehr

@@ -64,8 +64,7 @@ std::optional<double> MixtureSum::square(const Polynomial& weight, const Polynom
 
 void MixtureSum::add(const Polynomial& weight) {
   for (std::size_t j = 0; j < to_.mean.size() && symbolic_.forward().unknown() == std::nullopt; ++j) {
-    const std::optional<Polynomial> mean = symbolic_.mean(statement_, at_, j),
-                                    own = symbolic_.covariance(statement_, at_, j, j);
+    const MaybePolynomial mean = symbolic_.mean(statement_, at_, j), own = symbolic_.covariance(statement_, at_, j, j);
     const std::optional<MeanAndNoise> r =
         mean && own && mean->size() <= kMaxPairedTerms ? elimination_.mean_and_noise(*mean) : std::nullopt;
     if (symbolic_.forward().unknown()) return;
@@ -197,7 +196,7 @@ std::optional<math::Predictive> MixtureSum::of_row(std::size_t j, const Polynomi
   std::vector<ScalarMarginal> margins;
   Polynomial before = weight;
   for (const math::DensityParameter& d : math::density_parameters(row)) {
-    const std::optional<Polynomial> p = symbolic_.parameter(statement_, at_, d.name, d.event_rank == 1 ? j : 0);
+    const MaybePolynomial p = symbolic_.parameter(statement_, at_, d.name, d.event_rank == 1 ? j : 0);
     if (!p || !is_independent(before, *p)) return std::nullopt;
     margins.push_back(margin(with_points(merged(*p))));
     before = before + *p;

@@ -21,8 +21,8 @@ std::pair<Atoms, Monomial> split(const PosteriorMoments& posterior_moments, Elem
 }
 
 /// Returns the polynomial x for the atom of a number, 1 - x for that of its complement.
-Polynomial plain(const Atom& a, const Polynomial& x) {
-  return a.kind == Kind::complement ? constant(1) + scaled(x, -1) : x;
+MaybePolynomial plain(const Atom& a, MaybePolynomial x) {
+  return a.kind == Kind::complement ? constant(1) - std::move(x) : x;
 }
 
 }  // namespace
@@ -63,29 +63,25 @@ std::optional<Element> Elimination::next(const Polynomial& p) {
 
 /// Returns E[own | parents] for one or two numbers of the element e: the mean, or the product of means plus the
 /// covariance.
-std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
+MaybePolynomial Elimination::moment(Element e, const Atoms& own) {
   const auto is_plain = [](const Atom& a) { return a.kind <= Kind::complement; };
   if (own.size() > 2 || !std::ranges::all_of(own, is_plain)) return std::nullopt;
   const Statement& s = model_[model_[e.variable].statement];
   const IndexValues at = symbolic_.forward().at(e);
-  Polynomial out = constant(1);
-  for (const Atom& a : own) {
-    const std::optional<Polynomial> x = symbolic_.mean(s, at, posterior_moments_.component(a));
-    if (!x) return std::nullopt;
-    out = out * plain(a, *x);
-  }
-  if (own.size() < 2) return out;
-  const std::optional<Polynomial> covariance =
+  MaybePolynomial out = constant(1);
+  for (const Atom& a : own)
+    if (out) out = out * plain(a, symbolic_.mean(s, at, posterior_moments_.component(a)));
+  if (!out || own.size() < 2) return out;
+  const MaybePolynomial covariance =
       symbolic_.covariance(s, at, posterior_moments_.component(own[0]), posterior_moments_.component(own[1]));
-  if (!covariance) return std::nullopt;
-  return out + scaled(*covariance, own[0].kind == own[1].kind ? 1 : -1);
+  return own[0].kind == own[1].kind ? out + covariance : out - covariance;
 }
 
-std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial& p) {
+MaybePolynomial Elimination::average_over(Element e, const Polynomial& p) {
   Polynomial out;
   for (const Monomial& m : p) {
     const auto [own, rest] = split(posterior_moments_, e, m);
-    const std::optional<Polynomial> x = own.empty() ? constant(1) : moment(e, own);
+    const MaybePolynomial x = own.empty() ? constant(1) : moment(e, own);
     if (!x || out.size() + x->size() > kMaxMonomials) return std::nullopt;
     for (const Monomial& y : *x)
       out.push_back(rest * y);
@@ -93,9 +89,9 @@ std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial&
   return merged(std::move(out));
 }
 
-std::optional<Polynomial> Elimination::averaged(Polynomial p) {
+MaybePolynomial Elimination::averaged(Polynomial p) {
   while (const std::optional<Element> e = next(p)) {
-    std::optional<Polynomial> without = posterior_moments_.lacks_marginal(*e) ? std::nullopt : average_over(*e, p);
+    MaybePolynomial without = posterior_moments_.lacks_marginal(*e) ? std::nullopt : average_over(*e, p);
     if (!without || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
   }
@@ -121,13 +117,13 @@ std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
     // The noise gets the covariances of the element's numbers, times their coefficients.
     for (const auto& [a, rest_a] : linear) {
       for (const auto& [b, rest_b] : linear) {
-        const std::optional<Polynomial> covariance =
+        const MaybePolynomial covariance =
             symbolic_.covariance(s, at, posterior_moments_.component(a), posterior_moments_.component(b));
         if (!covariance || symbolic_.forward().unknown()) return std::nullopt;
         out.noise = std::move(out.noise) + *covariance * Polynomial{rest_a * rest_b};
       }
     }
-    std::optional<Polynomial> without = average_over(*e, p);
+    MaybePolynomial without = average_over(*e, p);
     if (!without || out.noise.size() > kMaxMonomials || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
     out.noise = merged(std::move(out.noise));
@@ -138,7 +134,7 @@ std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
 }
 
 std::optional<double> Elimination::mean(const Polynomial& p) {
-  const std::optional<Polynomial> reduced = averaged(p);
+  const MaybePolynomial reduced = averaged(p);
   return reduced ? posterior_moments_.mean(*reduced) : std::nullopt;
 }
 

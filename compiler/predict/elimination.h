@@ -26,7 +26,7 @@ class Elimination {
 
   /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
   /// has no such moment, or if a category lacks a value (then ModelEvaluator::unknown says which).
-  std::optional<Polynomial> averaged(Polynomial p);
+  MaybePolynomial averaged(Polynomial p);
 
   /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
   /// nullopt as averaged() does.
@@ -47,9 +47,9 @@ class Elimination {
   /// Returns the element without a marginal that would be drawn last; nullopt if the polynomial has none.
   std::optional<Element> next(const Polynomial& p);
   /// Returns the mean of one or two numbers of an element, given its parents.
-  std::optional<Polynomial> moment(Element e, const Atoms& own);
+  MaybePolynomial moment(Element e, const Atoms& own);
   /// Replaces the numbers of an element in a polynomial by their moments given its parents.
-  std::optional<Polynomial> average_over(Element e, const Polynomial& p);
+  MaybePolynomial average_over(Element e, const Polynomial& p);
 
   const Symbolic& symbolic_;             // evaluates expressions to polynomials
   PosteriorMoments& posterior_moments_;  // marginal distributions of the elements

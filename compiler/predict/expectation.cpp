@@ -69,7 +69,7 @@ ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, boo
   restart();
   sum_over_categories({}, constant(1), [&](const Polynomial& weight) {
     for (std::size_t j = 0; j < out.mean.size() && exact_; ++j) {
-      const std::optional<Polynomial> p = symbolic_.mean(s, at, j);
+      const MaybePolynomial p = symbolic_.mean(s, at, j);
       if (values_.unknown()) return;
       const std::optional<double> x = p ? elimination_.mean(weight * *p) : std::nullopt;
       if (values_.unknown()) return;
@@ -121,7 +121,7 @@ void Expectation::remember(Element e) {
   sum_over_categories({}, constant(1), [&](const Polynomial& weight) {
     std::vector<Polynomial> terms;
     for (std::size_t k = 0; k < m.probabilities.size(); ++k) {
-      const std::optional<Polynomial> p = symbolic_.mean(s, at, k);
+      const MaybePolynomial p = symbolic_.mean(s, at, k);
       exact_ = exact_ && (p || values_.unknown());
       if (!p || values_.unknown()) return;
       terms.push_back(*p);
@@ -143,8 +143,7 @@ bool Expectation::apply_priors(std::vector<Element>& priors, Polynomial& weight)
     const Element e = priors.back();
     const Statement& own = model_[model_[e.variable].statement];
     values_.clear();
-    const std::optional<Polynomial> p =
-        symbolic_.mean(own, values_.at(e), static_cast<std::size_t>(values_.values(e)[0]));
+    const MaybePolynomial p = symbolic_.mean(own, values_.at(e), static_cast<std::size_t>(values_.values(e)[0]));
     if (values_.unknown()) return false;
     exact_ = exact_ && p;
     if (p) weight = merged(weight * *p);

@@ -106,7 +106,7 @@ class KalmanFilter {
   }
 
   /// Returns the value of a polynomial without chains; nullopt if it has one.
-  std::optional<double> value_without_chains(const std::optional<Polynomial>& p) const {
+  std::optional<double> value_without_chains(const MaybePolynomial& p) const {
     double out = 0;
     if (!p) return std::nullopt;
     for (const Monomial& m : *p) {
@@ -132,7 +132,7 @@ class KalmanFilter {
     const IndexValues at = forward_.at(e);
     forward_.clear();
     for (std::size_t j = 0; j < forward_.width(s.variable); ++j) {
-      const std::optional<Polynomial> mean = symbolic_.mean(s, at, j);
+      const MaybePolynomial mean = symbolic_.mean(s, at, j);
       for (std::size_t k = 0; mean && k < mean->size(); ++k)
         for (const Atom& a : (*mean)[k].atoms)
           if (chain_of(a)) out.insert(a.number / forward_.width(a.variable));
@@ -217,7 +217,7 @@ class KalmanFilter {
     const auto n = static_cast<Eigen::Index>(forward_.width(s.variable));
     Linear out{Matrix::Zero(n, (1 + reach_) * width_), Matrix::Zero(n, n), Vector::Zero(n)};
     for (Eigen::Index j = 0; j < n; ++j) {
-      const std::optional<Polynomial> mean = symbolic_.mean(s, at, static_cast<std::size_t>(j));
+      const MaybePolynomial mean = symbolic_.mean(s, at, static_cast<std::size_t>(j));
       if (!mean) return std::nullopt;
       for (const Monomial& m : *mean) {
         double x = m.coefficient;

@@ -1,0 +1,55 @@
+// The arithmetic in expressions of a model, for numbers of any type: real numbers (ModelEvaluator) and polynomials
+// (posterior/symbolic.h).
+#pragma once
+#include "compiler/evaluate/forward.h"
+
+namespace lehr {
+
+/// Returns true for a value that no further summand changes. A real number is none, since NaN shows in the result.
+constexpr bool is_undefined(double) { return false; }
+
+/// A visitor of the nodes whose entries are sums and products of entries of their operands. It returns entry (i, j) of
+/// the node. A Number has the arithmetic operators and is_undefined(). A Binary is left to the user: which of its
+/// operands is evaluated first decides which category without a value ModelEvaluator::unknown names.
+template <class Number, class Entry>
+struct Arithmetic {
+  const ModelEvaluator& evaluator;  // gives sizes and the values of index variables
+  const IndexValues& at;            // where the node is evaluated
+  std::size_t i, j;                 // which entry
+  Number zero;                      // the number 0
+  Entry entry;                      // entry(e, at, i, j) returns an entry of an operand
+
+  /// Each returns entry (i, j) of one kind of node.
+  Number operator()(const model::Negate& n) const { return -entry(n.operand, at, i, j); }
+  Number operator()(const model::MatrixVector& m) const { return dot(m.matrix, i, m.vector); }
+  Number operator()(const model::Dot& d) const { return dot(d.left, std::nullopt, d.right); }
+  Number operator()(const model::SumOver& s) const {
+    IndexValues inner = at;
+    Number total = zero;
+    evaluator.each(s.index_vars, inner, [&] {
+      if (!is_undefined(total)) total += entry(s.body, inner, i, j);
+    });
+    return total;
+  }
+  Number operator()(const model::Diag& d) const { return i == j ? entry(d.vector, at, i, 0) : zero; }
+  Number operator()(const model::Component& c) const {
+    return entry(c.vector, at, static_cast<std::size_t>(at[c.at.index()]), 0);
+  }
+
+ private:
+  /// Returns the product of a vector, or of a row of a matrix, with another vector.
+  Number dot(model::ExprId left, std::optional<std::size_t> row, model::ExprId right) const {
+    Number total = zero;
+    for (std::size_t k = 0; k < evaluator.extent_of(right, 0) && !is_undefined(total); ++k) {
+      const Number x = row ? entry(left, at, *row, k) : entry(left, at, k, 0), y = entry(right, at, k, 0);
+      total += x * y;
+    }
+    return total;
+  }
+};
+// Deduction from the arguments.
+template <class Number, class Entry>
+Arithmetic(const ModelEvaluator&, const IndexValues&, std::size_t, std::size_t, Number, Entry)
+    -> Arithmetic<Number, Entry>;
+
+}  // namespace lehr
