@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/support/overloaded.h"
+#include "compiler/loops/walk.h"
 
 namespace lehr::loops {
 
@@ -74,48 +74,28 @@ class Rewrite {
   }
   /// Makes the copy of an expression that is not in the cache.
   ExprId copy(ExprId e) {
-    const Expr x = p_[e];
-    // Returns the original if the new node equals it, so that unchanged expressions stay shared.
-    const auto changed = [&](auto node, bool same) { return same ? e : make(p_, x.type, std::move(node)); };
-    return std::visit(Overloaded{[&](const Get& n) {
-                                   const auto value = names_.values.find(n.scalar);
-                                   if (value != names_.values.end()) return value->second;
-                                   const Get out{scalar(n.scalar)};
-                                   return changed(out, out.scalar == n.scalar);
-                                 },
-                                 [&](const Load& n) {
-                                   if (const Slice* s = slice(n.buffer))
-                                     return changed(Load{s->replacement, all(n.indices, s->axis), n.reload}, false);
-                                   std::vector<ExprId> indices = all(n.indices);
-                                   const auto formula = names_.formulas.find(n.buffer);
-                                   if (formula != names_.formulas.end()) return computed(formula->second, indices[0]);
-                                   const BufferId b = array(n.buffer);
-                                   const bool same = b == n.buffer && indices == n.indices;
-                                   return changed(Load{b, std::move(indices), n.reload}, same);
-                                 },
-                                 [&](const Unary& n) {
-                                   const Unary out{n.op, expr(n.operand)};
-                                   return changed(out, out.operand == n.operand);
-                                 },
-                                 [&](const Binary& n) {
-                                   const Binary out{n.op, expr(n.left), expr(n.right)};
-                                   return changed(out, out.left == n.left && out.right == n.right);
-                                 },
-                                 [&](const Select& n) {
-                                   const Select out{expr(n.condition), expr(n.if_true), expr(n.if_false)};
-                                   return changed(out, out.condition == n.condition && out.if_true == n.if_true &&
-                                                           out.if_false == n.if_false);
-                                 },
-                                 [&](const Random& n) {
-                                   Random out = n;
-                                   for (ExprId* argument : {&out.element, &out.component, &out.a, &out.b})
-                                     *argument = expr(*argument);
-                                   const bool same = out.element == n.element && out.component == n.component &&
-                                                     out.a == n.a && out.b == n.b;
-                                   return changed(std::move(out), same);
-                                 },
-                                 [&](const auto&) { return e; }},
-                      x.node);
+    Expr x = p_[e];
+    bool same = true;  // an unchanged expression stays shared
+    const auto put = [&](auto& id, auto to) {
+      same = same && id == to;
+      id = to;
+    };
+    auto* const get = std::get_if<Get>(&x.node);
+    if (get) {
+      const auto value = names_.values.find(get->scalar);
+      if (value != names_.values.end()) return value->second;
+      put(get->scalar, scalar(get->scalar));
+    }
+    auto* const load = std::get_if<Load>(&x.node);
+    const Slice* s = load ? slice(load->buffer) : nullptr;
+    if (s) load->indices.erase(load->indices.begin() + static_cast<std::ptrdiff_t>(s->axis));
+    each_operand(x.node, [&](ExprId& operand) { put(operand, expr(operand)); });
+    if (load && !s) {
+      const auto formula = names_.formulas.find(load->buffer);
+      if (formula != names_.formulas.end()) return computed(formula->second, load->indices[0]);
+    }
+    if (load) put(load->buffer, s ? s->replacement : array(load->buffer));
+    return same ? e : make(p_, x.type, std::move(x.node));
   }
 
   /// Returns the copy of a block.

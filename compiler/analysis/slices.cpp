@@ -35,14 +35,10 @@ struct Uses {
   }
   /// Returns true if the expression uses the index, or draws a random number.
   bool expr(ExprId e) const {
-    return std::visit(
-        Overloaded{[&](const Get& x) { return x.scalar == index; },
-                   [&](const Load& x) { return access(x.buffer, x.indices); },
-                   [&](const Unary& x) { return expr(x.operand); },
-                   [&](const Binary& x) { return expr(x.left) || expr(x.right); },
-                   [&](const Select& x) { return expr(x.condition) || expr(x.if_true) || expr(x.if_false); },
-                   [](const Random&) { return true; }, [](const auto&) { return false; }},
-        p[e].node);
+    const Expr& x = p[e];
+    if (const auto* get = std::get_if<Get>(&x.node)) return get->scalar == index;
+    if (const auto* load = std::get_if<Load>(&x.node)) return access(load->buffer, load->indices);
+    return std::holds_alternative<Random>(x.node) || any_operand(x, [&](ExprId operand) { return expr(operand); });
   }
   /// Returns true if a statement of the block uses the index.
   bool block(const Block& b) const {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compiler/loops/walk.h"
-#include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
 
@@ -67,23 +66,10 @@ class Spread {
 }  // namespace
 
 bool Varying::is_varying(const Program& p, ExprId e) const {
-  const auto any = [&](const std::vector<ExprId>& all) {
-    return std::ranges::any_of(all, [&](ExprId x) { return is_varying(p, x); });
-  };
-  return std::visit(Overloaded{[&](const Get& x) { return scalars.contains(x.scalar); },
-                               [&](const Load& x) { return arrays.contains(x.buffer) || any(x.indices); },
-                               [&](const Unary& x) { return is_varying(p, x.operand); },
-                               [&](const Binary& x) {
-                                 return any({x.left, x.right});
-                               },
-                               [&](const Select& x) {
-                                 return any({x.condition, x.if_true, x.if_false});
-                               },
-                               [&](const Random& x) {
-                                 return any({x.element, x.component, x.a, x.b});
-                               },
-                               [](const auto&) { return false; }},
-                    p[e].node);
+  const auto* get = std::get_if<Get>(&p[e].node);
+  const auto* load = std::get_if<Load>(&p[e].node);
+  if ((get && scalars.contains(get->scalar)) || (load && arrays.contains(load->buffer))) return true;
+  return any_operand(p[e], [&](ExprId operand) { return is_varying(p, operand); });
 }
 
 std::optional<ScalarId> countdown(const Program& p, const For& loop) {

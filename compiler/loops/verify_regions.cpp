@@ -50,7 +50,7 @@ class FromRange {
   /// Returns true if the expression depends on the range.
   bool holds(ExprId e) const {
     signed char& memo = memo_[e.index()];
-    if (memo < 0) memo = std::visit([&](const auto& node) { return of(node); }, p_[e].node) ? 1 : 0;
+    if (memo < 0) memo = of(p_[e]) ? 1 : 0;
     return memo > 0;
   }
   /// Returns true if one of the expressions depends on the range.
@@ -75,15 +75,12 @@ class FromRange {
     });
   }
 
-  bool of(const Get& x) const { return scalars_.contains(x.scalar); }
-  bool of(const Load& x) const { return arrays_.contains(x.buffer) || holds_any(x.indices); }
-  bool of(const Unary& x) const { return holds(x.operand); }
-  bool of(const Binary& x) const { return holds_any({x.left, x.right}); }
-  bool of(const Select& x) const { return holds_any({x.condition, x.if_true, x.if_false}); }
-  bool of(const Random& x) const { return holds_any({x.element, x.component, x.a, x.b}); }
-  template <class Constant>
-  bool of(const Constant&) const {
-    return false;
+  /// Computes holds().
+  bool of(const Expr& e) const {
+    const auto* get = std::get_if<Get>(&e.node);
+    const auto* load = std::get_if<Load>(&e.node);
+    if ((get && scalars_.contains(get->scalar)) || (load && arrays_.contains(load->buffer))) return true;
+    return any_operand(e, [&](ExprId operand) { return holds(operand); });
   }
 
   const Program& p_;

@@ -2,12 +2,47 @@
 // It is for analyses; what changes programs is in compiler/analysis/rewrite.h.
 #pragma once
 #include <limits>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
+
+/// Calls `visit` with each operand of the node of an expression, in order; those of a load are its indices. If the node
+/// is not constant, `visit` may change its operands. Walks over expressions and copies of them use it.
+template <class Node, class Visit>
+void each_operand(Node& node, const Visit& visit) {
+  const auto all = [&](auto&... operands) { (visit(operands), ...); };
+  const auto of = [&](auto& n) {
+    using T = std::remove_cvref_t<decltype(n)>;
+    if constexpr (std::is_same_v<T, Load>) {
+      for (auto& index : n.indices)
+        visit(index);
+    } else if constexpr (std::is_same_v<T, Unary>) {
+      all(n.operand);
+    } else if constexpr (std::is_same_v<T, Binary>) {
+      all(n.left, n.right);
+    } else if constexpr (std::is_same_v<T, Select>) {
+      all(n.condition, n.if_true, n.if_false);
+    } else if constexpr (std::is_same_v<T, Random>) {
+      all(n.element, n.component, n.a, n.b);
+    } else {
+      static_assert(std::is_same_v<T, ConstF> || std::is_same_v<T, ConstI> || std::is_same_v<T, Get> ||
+                    std::is_same_v<T, Extent>);
+    }
+  };
+  std::visit(of, node);
+}
+
+/// Returns true if `holds` is true of some operand of the expression. It is not called for operands after that one.
+template <class Predicate>
+bool any_operand(const Expr& e, const Predicate& holds) {
+  bool found = false;
+  each_operand(e.node, [&](ExprId operand) { found = found || holds(operand); });
+  return found;
+}
 
 /// How a statement or expression uses a scalar; Walk passes it to the callback `on_scalar`.
 enum class ScalarUse { read, declared, assigned };
@@ -37,28 +72,11 @@ struct Walk {
     if (seen[id.index()]) return;
     seen[id.index()] = true;
     on_expr(id);
-    std::visit([&](const auto& node) { children(node); }, program[id].node);
-  }
-  // Each walks the operands of a node.
-  void children(const ConstF&) {}
-  void children(const ConstI&) {}
-  void children(const Get& n) { on_scalar(n.scalar, ScalarUse::read); }
-  void children(const Extent&) {}
-  void children(const Load& n) { element(n.buffer, n.indices, false); }
-  void children(const Unary& n) { expr(n.operand); }
-  void children(const Binary& n) {
-    expr(n.left);
-    expr(n.right);
-  }
-  void children(const Random& n) {
-    on_buffer(n.key, false);
-    for (ExprId x : {n.element, n.component, n.a, n.b})
-      expr(x);
-  }
-  void children(const Select& n) {
-    expr(n.condition);
-    expr(n.if_true);
-    expr(n.if_false);
+    const Expr& e = program[id];
+    if (const auto* get = std::get_if<Get>(&e.node)) on_scalar(get->scalar, ScalarUse::read);
+    if (const auto* load = std::get_if<Load>(&e.node)) on_buffer(load->buffer, false);
+    if (const auto* random = std::get_if<Random>(&e.node)) on_buffer(random->key, false);
+    each_operand(e.node, [&](ExprId operand) { expr(operand); });
   }
   /// Visits an access of an array element: calls `on_buffer`, then visits the indices. `stored` says whether the access
   /// writes.

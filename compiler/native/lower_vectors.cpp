@@ -66,13 +66,9 @@ class VectorCheck {
 
   /// Returns true if the expression can be evaluated for a vector of iterations.
   bool is_value(ExprId id) const {
-    const auto& node = program_[id].node;
-    if (const auto* x = std::get_if<Load>(&node)) return is_lane_access(x->buffer, x->indices);
-    if (const auto* x = std::get_if<Unary>(&node)) return is_value(x->operand);
-    if (const auto* x = std::get_if<Binary>(&node)) return is_value(x->left) && is_value(x->right);
-    if (const auto* x = std::get_if<Select>(&node))
-      return is_value(x->condition) && is_value(x->if_true) && is_value(x->if_false);
-    return !std::holds_alternative<Random>(node);
+    const Expr& e = program_[id];
+    if (const auto* x = std::get_if<Load>(&e.node)) return is_lane_access(x->buffer, x->indices);
+    return !std::holds_alternative<Random>(e.node) && !any_operand(e, [&](ExprId x) { return !is_value(x); });
   }
 
   const Program& program_;

@@ -37,26 +37,10 @@ bool is_same_element(const Store* to, const Load& x) {
 /// Adds the sources of a real expression to `out`. `to`: the store that the expression is the value of, or null.
 void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
   if (!is_real(p[e].type)) return;
-  const auto add = [&](ExprId x) { add_sources(p, x, to, out); };
-  std::visit(Overloaded{[&](const Get& x) { out.scalars.insert(x.scalar); },
-                        [&](const Load& x) {
-                          if (!is_same_element(to, x)) out.arrays.insert(x.buffer);
-                        },
-                        [&](const Unary& x) { add(x.operand); },
-                        [&](const Binary& x) {
-                          add(x.left);
-                          add(x.right);
-                        },
-                        [&](const Select& x) {
-                          add(x.if_true);
-                          add(x.if_false);
-                        },
-                        [&](const Random& x) {
-                          add(x.a);
-                          add(x.b);
-                        },
-                        [](const auto&) {}},
-             p[e].node);
+  if (const auto* get = std::get_if<Get>(&p[e].node)) out.scalars.insert(get->scalar);
+  const auto* load = std::get_if<Load>(&p[e].node);
+  if (load && !is_same_element(to, *load)) out.arrays.insert(load->buffer);
+  each_operand(p[e].node, [&](ExprId operand) { add_sources(p, operand, to, out); });
 }
 
 /// Returns true if the expression contains a function call (exp, log).

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/support/overloaded.h"
+#include "compiler/loops/walk.h"
 
 namespace lehr::loops {
 
@@ -59,25 +59,11 @@ ExprId VectorValues::translate(ExprId e, const Mask& m) {
     return load(row->second, {iteration(), std::get<Load>(p_[e].node).indices.back()});
   const auto key = std::tuple(e, m.array, iteration_key());
   if (const auto translated = made_.find(key); translated != made_.end()) return translated->second;
-  const Expr x = p_[e];
-  const auto sub = [&](ExprId of) { return translate(of, m); };
-  const ExprId out = std::visit(
-      Overloaded{
-          [&](const Get& n) { return translate(n); }, [&](const Load& n) { return translate(n, m); },
-          [&](const Unary& n) {
-            return make(x.type, Unary{n.op, sub(n.operand)});
-          },
-          [&](const Binary& n) {
-            return make(x.type, Binary{n.op, sub(n.left), sub(n.right)});
-          },
-          [&](const Select& n) {
-            return make(x.type, Select{sub(n.condition), sub(n.if_true), sub(n.if_false)});
-          },
-          [&](const Random& n) {
-            return make(x.type, Random{n.noise, n.key, n.site, sub(n.element), sub(n.component), sub(n.a), sub(n.b)});
-          },
-          [&](const auto&) { return e; }},
-      x.node);
+  Expr x = p_[e];
+  const auto* get = std::get_if<Get>(&x.node);
+  const auto* array_load = std::get_if<Load>(&x.node);
+  if (!get && !array_load) each_operand(x.node, [&](ExprId& operand) { operand = translate(operand, m); });
+  const ExprId out = get ? translate(*get) : array_load ? translate(*array_load, m) : make(x.type, std::move(x.node));
   return made_[key] = out;
 }
 
