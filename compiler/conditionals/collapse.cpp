@@ -5,10 +5,9 @@
 #include "compiler/conditionals/collapse.h"
 
 #include <algorithm>
-#include <map>
 
 #include "compiler/conditionals/shared_terms.h"
-#include "compiler/support/overloaded.h"
+#include "compiler/density/poly.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -46,45 +45,6 @@ std::optional<std::set<IndexVarId>> own_index_vars(const Algebra& a, const Atom&
   }
   return out;
 }
-
-/// Writes lists of indices as text. Two lists have equal texts if and only if they are equal up to the names of index
-/// variables. One object numbers the index variables of both lists of a pair.
-class Names {
- public:
-  /// Starts without numbers.
-  explicit Names(const Algebra& a) : a_(a) {}
-
-  /// Returns the text of a list of indices.
-  std::string of(const std::vector<IndexId>& list) {
-    std::string out;
-    for (const IndexId i : list)
-      out += of(i) + ",";
-    return out;
-  }
-
- private:
-  /// Returns the text of one index.
-  std::string of(IndexId i) {
-    return std::visit(
-        Overloaded{[&](const IndexVarRef& b) {
-                     const auto name = std::to_string(number_.try_emplace(b.bound, number_.size()).first->second);
-                     return name + ":" + std::to_string(a_[b.bound].plate.index()) + "+" + std::to_string(b.offset);
-                   },
-                   [](const density::IndexConstant& k) { return "=" + std::to_string(k.value); },
-                   [&](const density::IndexLookup& x) {
-                     const auto source = std::visit([](auto id) { return id.index(); }, x.source);
-                     return std::to_string(x.source.index()) + "@" + std::to_string(source) + "(" + of(x.indices) + ")";
-                   },
-                   [&](const density::IndexCoordinate& x) {
-                     return std::to_string(x.member) + "#" + std::to_string(x.joint.index()) + "(" + of(x.indices) +
-                            ")";
-                   }},
-        a_[i]);
-  }
-
-  const Algebra& a_;                          // of the indices
-  std::map<IndexVarId, std::size_t> number_;  // in order of appearance
-};
 
 /// Returns a term with the two atoms, without event indices, and with the index variables of `t` that they mention.
 Term pair_of(const density::Density& d, const Term& t, const Atom& auxiliary, const Atom& own) {
@@ -130,7 +90,7 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
                                          BlockId auxiliary) {
   const density::Density& d = c.density;
   CollapsedAuxiliary out{auxiliary, {}};
-  std::set<std::string> pair_names;  // the pairs so far, up to names of index variables
+  std::set<std::string> pairs;  // the keys of the pairs so far, up to names of index variables
   bool functions = true, plain = true;
   for (const Use& u : c[auxiliary].uses) {
     const Term& t = d.terms[u.term];
@@ -141,9 +101,7 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
       if (k != u.atom && m[x.variable].auxiliary && m[x.variable].auxiliary->kind != model::Auxiliary::Kind::joint)
         return std::nullopt;
       if (x.variable != block.variable) continue;
-      Names names(d.algebra);
-      const std::string name = names.of(element.axes) + "|" + names.of(x.axes);
-      if (!pair_names.insert(name).second) continue;
+      if (!pairs.insert(density::index_key(d.algebra, t, {element.axes, x.axes})).second) continue;
       out.pairs.push_back(pair_of(d, t, element, x));
       const Relation r = relation_of(d.algebra, out.pairs.back());
       functions = functions && r == Relation::function;

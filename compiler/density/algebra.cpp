@@ -11,6 +11,15 @@
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
+
+std::vector<CoefId> parts_of(const CoefNode& node) {
+  if (const auto* sum = std::get_if<CoefAdd>(&node)) return sum->parts;
+  if (const auto* product = std::get_if<CoefMultiply>(&node)) return product->parts;
+  if (const auto* f = std::get_if<CoefApply>(&node)) return {f->argument};
+  if (const auto* sum = std::get_if<CoefSum>(&node)) return {sum->body};
+  return {};
+}
+
 IndexVarId Algebra::bound(IndexVar b) {
   bounds_.push_back(std::move(b));
   return IndexVarId(bounds_.size() - 1);

@@ -195,6 +195,10 @@ struct CoefLogDet {
 using CoefNode = std::variant<CoefNumber, CoefConstant, CoefData, CoefArray, CoefExtent, CoefIndexValue, CoefAdd,
                               CoefMultiply, CoefApply, CoefSum, CoefInverse, CoefLogDet>;
 
+/// Returns the coefficients directly below a node: the parts of a sum or product, the argument of a function, or the
+/// body of a sum over an index variable.
+std::vector<CoefId> parts_of(const CoefNode& node);
+
 /// The arena of index variables, index expressions and coefficients that the terms of one density share. Expressions
 /// are added and never removed, so ids stay valid. References that operator[] returns do not survive an addition.
 class Algebra {

@@ -181,6 +181,16 @@ Canonical canonical(const Algebra& a, const Term& t) {
 
 }  // namespace
 
+std::string index_key(const Algebra& a, const Term& t, const std::vector<std::vector<IndexId>>& lists) {
+  KeyBuilder k(a, t);
+  for (const std::vector<IndexId>& list : lists) {
+    for (const IndexId i : list)
+      k.index(i);
+    k.key += '|';
+  }
+  return k.key;
+}
+
 std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vector<Term> terms) {
   (void)m;
   std::vector<Term> out;

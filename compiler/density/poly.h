@@ -62,6 +62,9 @@ inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }
 /// term is split by a guard: x[i] * x[j] becomes (x[i]^2 where j = i) + (x[i] * x[j] where j != i). It stops early when
 /// the terms weigh more than kMaxTerms, and the caller then reports the statement.
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term t);
+/// Returns a text for lists of index expressions in a term. The texts of two terms are equal if and only if the lists
+/// are equal up to the names of the terms' index variables.
+std::string index_key(const Algebra& a, const Term& t, const std::vector<std::vector<IndexId>>& lists);
 /// Returns the terms with like terms added up: terms of one origin that differ in the names of index variables and in
 /// coefficients only. Terms with coefficient 0 are dropped.
 std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vector<Term> terms);

@@ -20,7 +20,6 @@
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/residual.h"
-#include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
 
 namespace lehr::schedule {
@@ -491,18 +490,11 @@ class TermDivider {
 
   /// Appends a number for each node of a coefficient: its kind, and the data array if it reads one.
   void add_sources(CoefId c, std::vector<std::int64_t>& out) const {
-    const auto all = [&](const std::vector<CoefId>& parts) {
-      for (const CoefId part : parts)
-        add_sources(part, out);
-    };
     out.push_back(static_cast<std::int64_t>(a_[c].index()) << 32);
-    std::visit(
-        Overloaded{
-            [&](const density::CoefData& x) { out.back() += std::visit([](auto id) { return id.value; }, x.source); },
-            [&](const density::CoefMultiply& x) { all(x.parts); }, [&](const density::CoefAdd& x) { all(x.parts); },
-            [&](const density::CoefApply& x) { add_sources(x.argument, out); },
-            [&](const density::CoefSum& x) { add_sources(x.body, out); }, [](const auto&) {}},
-        a_[c]);
+    if (const auto* data = std::get_if<density::CoefData>(&a_[c]))
+      out.back() += std::visit([](auto id) { return id.value; }, data->source);
+    for (const CoefId part : density::parts_of(a_[c]))
+      add_sources(part, out);
   }
 
   /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local

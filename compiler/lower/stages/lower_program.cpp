@@ -11,7 +11,6 @@
 
 #include "compiler/binding/matrix_axes.h"
 #include "compiler/model/roles.h"
-#include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
@@ -29,19 +28,10 @@ constexpr Threshold<std::size_t> kSumsTogether("lower_program.sums_together", 16
 
 /// Adds the data matrices whose inverse or log determinant stands in the coefficient.
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
-  std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
-                        [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
-                        [&](const density::CoefAdd& x) {
-                          for (CoefId p : x.parts)
-                            data_matrices(a, p, out);
-                        },
-                        [&](const density::CoefMultiply& x) {
-                          for (CoefId p : x.parts)
-                            data_matrices(a, p, out);
-                        },
-                        [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
-                        [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
-             a[c]);
+  if (const auto* inverse = std::get_if<density::CoefInverse>(&a[c])) out.insert(inverse->matrix);
+  if (const auto* determinant = std::get_if<density::CoefLogDet>(&a[c])) out.insert(determinant->matrix);
+  for (const CoefId part : density::parts_of(a[c]))
+    data_matrices(a, part, out);
 }
 
 }  // namespace
