@@ -52,36 +52,53 @@ IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& 
   return out;
 }
 
-std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at) {
-  const Expr& e = b.model[id];
-  if (!e.shape.empty()) return std::nullopt;
+namespace {
+
+/// Returns the value of a node that reads data; nothing for other nodes.
+std::optional<double> data_value(Binder& b, const Expr& e, const IndexValues& at) {
   if (const auto* g = std::get_if<GivenRef>(&e.node))
     return element(b, b.out.givens[g->given.index()].values, g->indices, at);
   if (const auto* v = std::get_if<VariableRef>(&e.node))
     return b.model[v->variable].observed ? element(b, b.out.observed[v->variable.index()].values, v->indices, at)
                                          : std::nullopt;
+  const auto* component = std::get_if<Component>(&e.node);
+  const auto* g = component ? std::get_if<GivenRef>(&b.model[component->vector].node) : nullptr;
+  if (!g) return std::nullopt;
+  std::vector<Index> indices = g->indices;
+  // A component is the data array with one more index.
+  indices.push_back({Index::Shifted{component->at}, b.model[component->at].plate, e.span});
+  return element(b, b.out.givens[g->given.index()].values, indices, at);
+}
+
+/// Returns the value of a scalar expression, or nothing. Without values of index variables it does not read data.
+std::optional<double> scalar_value(Binder& b, ExprId id, const IndexValues* at) {
+  const Expr& e = b.model[id];
+  if (!e.shape.empty()) return std::nullopt;
+  if (const auto* n = std::get_if<Number>(&e.node)) return n->value;
+  if (const auto* c = std::get_if<ConstantRef>(&e.node)) return evaluate_constant(b, c->constant);
+  if (const auto* s = std::get_if<SizeOf>(&e.node)) {
+    const auto size = size_of(b, s->plate);
+    return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
+  }
   if (const auto* binary = std::get_if<Binary>(&e.node)) {
-    const auto left = value_at(b, binary->left, at), right = value_at(b, binary->right, at);
+    const auto left = scalar_value(b, binary->left, at), right = scalar_value(b, binary->right, at);
     return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
   }
   if (const auto* negate = std::get_if<Negate>(&e.node)) {
-    const auto x = value_at(b, negate->operand, at);
+    const auto x = scalar_value(b, negate->operand, at);
     return x ? std::optional(-*x) : std::nullopt;
   }
   if (const auto* apply = std::get_if<Apply>(&e.node)) {
-    const auto x = value_at(b, apply->argument, at);
+    const auto x = scalar_value(b, apply->argument, at);
     return x ? std::optional(value_of(apply->function, *x)) : std::nullopt;
   }
-  if (const auto* component = std::get_if<Component>(&e.node)) {
-    const auto* g = std::get_if<GivenRef>(&b.model[component->vector].node);
-    if (!g) return std::nullopt;
-    std::vector<Index> indices = g->indices;
-    // A component is the data array with one more index.
-    indices.push_back({Index::Shifted{component->at}, b.model[component->at].plate, e.span});
-    return element(b, b.out.givens[g->given.index()].values, indices, at);
-  }
-  return evaluate(b, id);
+  return at ? data_value(b, e, *at) : std::nullopt;
 }
+
+}  // namespace
+
+std::optional<double> evaluate(Binder& b, ExprId id) { return scalar_value(b, id, nullptr); }
+std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at) { return scalar_value(b, id, &at); }
 
 std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at) {
   // Each entry is one combination: every index, with latent categories replaced by each of their values.

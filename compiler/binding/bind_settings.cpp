@@ -1,10 +1,9 @@
-// Reads the options that give constants, sizes and labels, and evaluates expressions of constants. Sizes and labels
-// become claims, which are compared with those of the data later.
+// Reads the options that give constants, sizes and labels, and evaluates constants. Sizes and labels become claims,
+// which are compared with those of the data later.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <unordered_map>
 
 #include "compiler/binding/binder.h"
@@ -135,33 +134,6 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
   problem(b, ExitCode::usage, option("set"), fmt::format("constant '{}' has no value", c.name))
       .notes.push_back(fmt::format("give it with {} {}=...", option("set"), c.name));
   return std::nullopt;
-}
-
-std::optional<double> evaluate(Binder& b, ExprId id) {
-  return std::visit(
-      [&](const auto& node) -> std::optional<double> {
-        using T = std::decay_t<decltype(node)>;
-        if constexpr (std::is_same_v<T, Number>) {
-          return node.value;
-        } else if constexpr (std::is_same_v<T, ConstantRef>) {
-          return evaluate_constant(b, node.constant);
-        } else if constexpr (std::is_same_v<T, SizeOf>) {
-          const auto size = size_of(b, node.plate);
-          return size ? std::optional<double>(static_cast<double>(*size)) : std::nullopt;
-        } else if constexpr (std::is_same_v<T, Negate>) {
-          const auto value = evaluate(b, node.operand);
-          return value ? std::optional<double>(-*value) : std::nullopt;
-        } else if constexpr (std::is_same_v<T, Binary>) {
-          const auto left = evaluate(b, node.left), right = evaluate(b, node.right);
-          return left && right ? std::optional<double>(value_of(node.op, *left, *right)) : std::nullopt;
-        } else if constexpr (std::is_same_v<T, Apply>) {
-          const auto value = evaluate(b, node.argument);
-          return value ? std::optional<double>(value_of(node.function, *value)) : std::nullopt;
-        } else {
-          return std::nullopt;  // resolve() allows nothing else in constants
-        }
-      },
-      b.model[id].node);
 }
 
 }  // namespace lehr::model

@@ -100,7 +100,7 @@ void read_settings(Binder& b);
 /// except in bind_sizes(). (bind_settings.cpp)
 std::optional<double> evaluate_constant(Binder& b, ConstantId id);
 /// Returns the numeric value of an expression of constants and sizes of plates, such as `2 * K + 1`. Returns nothing if
-/// a constant or size in it has no value. (bind_settings.cpp)
+/// a constant or size in it has no value. (bind_elements.cpp)
 std::optional<double> evaluate(Binder& b, ExprId id);
 
 /// Returns true if the array counts the copies of each element of a plate (`plate token times count`).
