@@ -69,17 +69,12 @@ std::string respelled(const model::Model& m, const model::Statement& s, model::V
 
 /// Returns true if the expression mentions the variable.
 bool is_under(const model::Model& m, model::ExprId root, model::VariableId v) {
-  return std::ranges::any_of(model::nodes_under(m, {root}), [&](model::ExprId id) {
-    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
-    return ref && ref->variable == v;
-  });
+  return std::ranges::any_of(model::references_under(m, {root}),
+                             [&](const model::VariableRef* ref) { return ref->variable == v; });
 }
 
 /// Returns true if the expression mentions no variable.
-bool is_constant(const model::Model& m, model::ExprId root) {
-  return std::ranges::none_of(model::nodes_under(m, {root}),
-                              [&](model::ExprId id) { return std::holds_alternative<model::VariableRef>(m[id].node); });
-}
+bool is_constant(const model::Model& m, model::ExprId root) { return model::references_under(m, {root}).empty(); }
 
 /// Returns the text of the logarithm of a product of exponentials and of data, or nothing for other expressions.
 std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
@@ -190,9 +185,7 @@ std::string two_sides(const model::Model& m, const density::Density& d, const de
 
 bool has_replaceable_prior(const model::Model& m, model::VariableId v) {
   const model::Statement& s = m[m[v].statement];
-  return !s.start && std::ranges::none_of(model::nodes_under(m, model::roots_of(s)), [&](model::ExprId id) {
-    return std::holds_alternative<model::VariableRef>(m[id].node);
-  });
+  return !s.start && model::references_under(m, model::roots_of(s)).empty();
 }
 
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,

@@ -30,10 +30,8 @@ std::set<model::VariableId> Expander::choosing_variables(CoefId c) const {
 
 bool Expander::depends_on_latent(model::ExprId e) const {
   if (m_[*statement_].part) return true;
-  return std::ranges::any_of(model::nodes_under(m_, {e}), [&](model::ExprId id) {
-    const auto* v = std::get_if<model::VariableRef>(&m_[id].node);
-    return v && !m_[v->variable].observed;
-  });
+  return std::ranges::any_of(model::references_under(m_, {e}),
+                             [&](const model::VariableRef* v) { return !m_[v->variable].observed; });
 }
 
 Poly Expander::exclude_where(CoefId where) {

@@ -15,9 +15,8 @@ std::vector<bool> ancestors(const Model& m, const Statement& s) {
   while (!todo.empty()) {
     const Statement& at = *todo.back();
     todo.pop_back();
-    for (const ExprId id : nodes_under(m, roots_of(at))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (!ref || out[ref->variable.index()]) continue;
+    for (const VariableRef* ref : references_under(m, roots_of(at))) {
+      if (out[ref->variable.index()]) continue;
       out[ref->variable.index()] = true;
       // An observed variable separates the statement from what lies behind it.
       if (!m[ref->variable].observed) todo.push_back(&m[m[ref->variable].statement]);

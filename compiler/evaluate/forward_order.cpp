@@ -22,9 +22,7 @@ Uses uses_of(const Model& m) {
   const std::size_t n = m.statements.size();
   Uses out{std::vector(n, std::vector<bool>(n)), std::vector(n, std::vector<bool>(n))};
   for (std::size_t s = 0; s < n; ++s) {
-    for (const ExprId id : nodes_under(m, roots_of(m.statements[s]))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (!ref) continue;
+    for (const VariableRef* ref : references_under(m, roots_of(m.statements[s]))) {
       const std::size_t parent = m[ref->variable].statement.index();
       out.any[s][parent] = true;
       if (!is_lagged(*ref)) out.direct[s][parent] = true;

@@ -96,10 +96,8 @@ class Propagation {
 
   /// Returns true if the expressions contain a variable with a reference.
   bool mentions(const std::vector<ExprId>& roots) const {
-    return std::ranges::any_of(nodes_under(m_, roots), [&](ExprId e) {
-      const auto* r = std::get_if<VariableRef>(&m_[e].node);
-      return r && of_[r->variable.index()];
-    });
+    return std::ranges::any_of(references_under(m_, roots),
+                               [&](const VariableRef* r) { return of_[r->variable.index()].has_value(); });
   }
 
   /// Returns true if a potential contains a variable with a reference.
@@ -128,11 +126,8 @@ class Propagation {
     if (d.family->location.empty()) return 0;
     for (const Parameter& p : d.parameters) {
       if (p.spelling->canonical != d.family->location[0] || p.spelling->convert) continue;
-      const auto is_random = [&](ExprId e) {
-        const auto* r = std::get_if<VariableRef>(&m_[e].node);
-        return r && !m_[r->variable].observed;
-      };
-      if (std::ranges::any_of(nodes_under(m_, {p.value}), is_random)) return 0;
+      const auto is_random = [&](const VariableRef* r) { return !m_[r->variable].observed; };
+      if (std::ranges::any_of(references_under(m_, {p.value}), is_random)) return 0;
       const double at_origin = forward_.entry(p.value, forward_.origin());
       return std::isfinite(at_origin) ? std::abs(by[0] - at_origin) : 0;
     }
@@ -200,9 +195,8 @@ class Propagation {
         x *= c->sign;
       return assign(plain(m_, c->expr)->variable, std::move(rest));
     }
-    const auto is_random = [&](ExprId e) { return std::get_if<VariableRef>(&m_[e].node) != nullptr; };
     for (const Summand& x : summands)
-      if (std::ranges::any_of(nodes_under(m_, {x.expr}), is_random)) return false;
+      if (!references_under(m_, {x.expr}).empty()) return false;
     moved_.push_back({id, distribution_index, std::move(rest)});
     return true;
   }

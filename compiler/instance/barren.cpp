@@ -66,10 +66,8 @@ class Search {
 
   /// Returns true if the statement of the variable reads a latent variable; otherwise no parent is narrowed.
   bool depends_on_latent(const Variable& v) const {
-    return std::ranges::any_of(nodes_under(m_, roots_of(m_[v.statement])), [&](ExprId id) {
-      const auto* ref = std::get_if<VariableRef>(&m_[id].node);
-      return ref && is_latent_here(ref->variable);
-    });
+    return std::ranges::any_of(references_under(m_, roots_of(m_[v.statement])),
+                               [&](const VariableRef* ref) { return is_latent_here(ref->variable); });
   }
 
   /// Returns true if complete data name all elements of the variable, so that no search is needed.
@@ -78,10 +76,8 @@ class Search {
       const Variable& x = m_[s.variable];
       if (!x.observed || is_clamped(s.variable) || data_.observed[s.variable.index()].has_missing || s.start)
         return false;
-      return std::ranges::any_of(nodes_under(m_, roots_of(s)), [&](ExprId id) {
-        const auto* ref = std::get_if<VariableRef>(&m_[id].node);
-        return ref && ref->variable == v && names_all(s, *ref);
-      });
+      return std::ranges::any_of(references_under(m_, roots_of(s)),
+                                 [&](const VariableRef* ref) { return ref->variable == v && names_all(s, *ref); });
     });
   }
 

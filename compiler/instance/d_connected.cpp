@@ -53,9 +53,8 @@ class Reach {
         touches_(forward.model().exprs.size(), false) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.exprs.size(); ++k) {
-      for (const ExprId id : nodes_under(m, {ExprId(k)})) {
-        const auto* ref = std::get_if<VariableRef>(&m[id].node);
-        touches_[k] = touches_[k] || (ref && is_open(ref->variable));
+      for (const VariableRef* ref : references_under(m, {ExprId(k)})) {
+        touches_[k] = touches_[k] || is_open(ref->variable);
       }
     }
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -87,8 +86,8 @@ class Reach {
       }
     }
     for (const Potential& p : m.potentials)
-      for (const ExprId id : nodes_under(m, {p.value}))
-        if (const auto* ref = std::get_if<VariableRef>(&m[id].node)) mark(ref->variable, 0, size(ref->variable));
+      for (const VariableRef* ref : references_under(m, {p.value}))
+        mark(ref->variable, 0, size(ref->variable));
     return spread();
   }
 
@@ -153,12 +152,8 @@ class Reach {
   /// Returns true if the index reads a latent category.
   bool is_latent(const Index& index) const {
     const auto* lookup = std::get_if<Index::Lookup>(&index.form);
-    if (!lookup) return false;
-    const std::vector<ExprId> nodes = nodes_under(model(), {lookup->category});
-    return std::ranges::any_of(nodes, [&](ExprId id) {
-      const auto* ref = std::get_if<VariableRef>(&model()[id].node);
-      return ref && !model()[ref->variable].observed;
-    });
+    return lookup && std::ranges::any_of(references_under(model(), {lookup->category}),
+                                         [&](const VariableRef* ref) { return !model()[ref->variable].observed; });
   }
 
   /// Marks the elements that a reference with latent indices may read. A latent index may select any element along its

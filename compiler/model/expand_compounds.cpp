@@ -76,11 +76,7 @@ Distribution part(Writer& writer, const math::Compound::Part& part, const Symbol
 
 /// Returns true if one of the expressions mentions an earlier element of a chain.
 bool is_lagged(const Model& m, const std::vector<ExprId>& roots) {
-  const std::vector<ExprId> nodes = nodes_under(m, roots);
-  return std::ranges::any_of(nodes, [&](ExprId id) {
-    const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    return ref && is_lagged(*ref);
-  });
+  return std::ranges::any_of(references_under(m, roots), [](const VariableRef* ref) { return is_lagged(*ref); });
 }
 
 /// Makes a reference to the element of a variable that belongs to the current element of the statement.
@@ -96,9 +92,8 @@ ExprId element(Writer& writer, const Model& m, VariableId variable, const std::v
 void warn_of_choice(Resolver& r, const Statement& s) {
   const math::Support support = s.main.family->support;
   if (support != math::Support::count && support != math::Support::counts) return;
-  for (const ExprId id : nodes_under(r.model, roots_of(s))) {
-    const auto* ref = std::get_if<VariableRef>(&r.model[id].node);
-    if (!ref || !r.model[ref->variable].value_plate || r.model[ref->variable].observed) continue;
+  for (const VariableRef* ref : references_under(r.model, roots_of(s))) {
+    if (!r.model[ref->variable].value_plate || r.model[ref->variable].observed) continue;
     r.diagnostics.add(DiagnosticKind::chosen_compound, s.main.span, r.model[ref->variable].name, s.main.family->name,
                       r.model[s.variable].name + "." + s.main.family->compound->variable);
     return;

@@ -280,9 +280,8 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
     return std::nullopt;
   }
   // A limit must not depend on latent variables, because the truncated factor has no form for that.
-  for (const ExprId node : nodes_under(r.model, {*value})) {
-    const auto* ref = std::get_if<VariableRef>(&r.model[node].node);
-    if (!ref || r.model[ref->variable].observed) continue;
+  for (const VariableRef* ref : references_under(r.model, {*value})) {
+    if (r.model[ref->variable].observed) continue;
     r.diagnostics.add(DiagnosticKind::random_limit, r.ast[id].span, r.model[ref->variable].name)
         .note(
             "give the difference of both a name of its own, with a limit of 0: u ~ Normal(mean = a - b, sd = ...) "

@@ -22,11 +22,8 @@ bool has_children(const Model& m, VariableId variable) {
   }
   for (const Potential& p : m.potentials)
     roots.push_back(p.value);
-  const auto nodes = nodes_under(m, roots);
-  return std::any_of(nodes.begin(), nodes.end(), [&](ExprId id) {
-    const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    return ref && ref->variable == variable;
-  });
+  return std::ranges::any_of(references_under(m, roots),
+                             [&](const VariableRef* ref) { return ref->variable == variable; });
 }
 
 std::string why_not_clamped(const Model& m, VariableId variable) {
@@ -110,9 +107,7 @@ bool is_item_plate(const Model& model, PlateId set) {
 
 std::int64_t lag_of(const Model& model, const Statement& statement) {
   std::int64_t out = 1;
-  for (const ExprId id : nodes_under(model, roots_of(statement))) {
-    const auto* ref = std::get_if<VariableRef>(&model[id].node);
-    if (!ref) continue;
+  for (const VariableRef* ref : references_under(model, roots_of(statement))) {
     for (const Index& index : ref->indices) {
       if (const auto* shifted = std::get_if<Index::Shifted>(&index.form)) out = std::max(out, -shifted->offset);
     }

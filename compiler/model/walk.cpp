@@ -69,6 +69,13 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
   return out;
 }
 
+std::vector<const VariableRef*> references_under(const Model& model, const std::vector<ExprId>& roots) {
+  std::vector<const VariableRef*> out;
+  for (const ExprId id : nodes_under(model, roots))
+    if (const auto* ref = std::get_if<VariableRef>(&model[id].node)) out.push_back(ref);
+  return out;
+}
+
 std::vector<const Distribution*> distributions_of(const Statement& statement) {
   std::vector<const Distribution*> out{&statement.main};
   if (statement.start) out.push_back(&*statement.start);

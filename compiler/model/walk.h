@@ -15,6 +15,10 @@ std::vector<ExprId> children_of(const Expr& expr);
 /// its operands.
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots);
 
+/// Returns the references to variables among nodes_under(), in that order. They are valid until an expression is added
+/// to the model.
+std::vector<const VariableRef*> references_under(const Model& model, const std::vector<ExprId>& roots);
+
 /// Returns the distributions of a statement: the main one, that of `start`, and the other parts of a mixture.
 std::vector<const Distribution*> distributions_of(const Statement& statement);
 

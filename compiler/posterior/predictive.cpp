@@ -30,9 +30,8 @@ std::vector<VariableId> observed_variables(const Model& m) {
 /// Returns why observations have no density of their own; an empty string if they have.
 std::string no_density(const Model& m, const BoundData& data) {
   for (const Potential& p : m.potentials) {
-    for (const ExprId id : nodes_under(m, {p.value})) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (ref && m[ref->variable].observed)
+    for (const VariableRef* ref : references_under(m, {p.value})) {
+      if (m[ref->variable].observed)
         return fmt::format("'{}' is in a potential, and its density has no known normaliser", m[ref->variable].name);
     }
   }

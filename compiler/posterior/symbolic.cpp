@@ -21,9 +21,7 @@ using Maybe = MaybePolynomial;
 Symbolic::Symbolic(const ModelEvaluator& forward)
     : forward_(forward), model_(forward.model()), latent_(model_.exprs.size(), false) {
   for (std::size_t k = 0; k < model_.exprs.size(); ++k) {
-    for (const ExprId id : nodes_under(model_, {ExprId(k)})) {
-      const auto* ref = std::get_if<VariableRef>(&model_[id].node);
-      if (!ref) continue;
+    for (const VariableRef* ref : references_under(model_, {ExprId(k)})) {
       const Variable& v = model_[ref->variable];
       latent_[k] = latent_[k] || (!v.observed && !v.value_plate);
     }

@@ -95,9 +95,7 @@ std::optional<model::Model> resolve_with_lets(const ast::Ast& ast) {
 /// Returns true if the last statement, that of a `let`, reads a latent variable and nothing that is missing.
 bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
   bool latent = false;
-  for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
-    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
-    if (!ref) continue;
+  for (const model::VariableRef* ref : model::references_under(m, model::roots_of(m.statements.back()))) {
     const bool observed = of[ref->variable].observed;
     if (observed && data.observed[ref->variable.index()].has_missing) return false;
     const bool states = m[ref->variable].value_plate || has_integers(m[ref->variable].support);
@@ -141,9 +139,8 @@ double elements_of(const model::Model& m, const BoundData& data, const model::Va
 /// A sum over an index variable reads several elements.
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v) {
   std::vector<const model::VariableRef*> found;
-  for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {
-    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
-    if (ref && ref->variable == v) found.push_back(ref);
+  for (const model::VariableRef* ref : model::references_under(m, model::roots_of(s))) {
+    if (ref->variable == v) found.push_back(ref);
   }
   return std::ranges::all_of(found, [&](const model::VariableRef* ref) {
     const auto is_summed = [&](const model::Index& index) {

@@ -60,9 +60,8 @@ std::vector<bool> required_by(const Model& m, const std::vector<Drawn>& drawn,
     out[v.index()] = true;
     const std::vector<bool>& elements = d_connected[v.index()];
     if (!m[v].observed && std::ranges::find(elements, false) == elements.end()) continue;
-    for (const ExprId id : nodes_under(m, roots_of(m[m[v].statement]))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (ref && !m[ref->variable].observed) todo.push_back(ref->variable);
+    for (const VariableRef* ref : references_under(m, roots_of(m[m[v].statement]))) {
+      if (!m[ref->variable].observed) todo.push_back(ref->variable);
     }
   }
   return out;

@@ -216,9 +216,8 @@ void Predictor::choose() {
 
 bool Predictor::lacks_step_covariance(VariableId let) {
   const Statement& s = statement(let);
-  for (const ExprId id : nodes_under(model(), roots_of(s))) {
-    const auto* ref = std::get_if<VariableRef>(&model()[id].node);
-    if (!ref || model()[ref->variable].observed || !statement(ref->variable).lagged) continue;
+  for (const VariableRef* ref : references_under(model(), roots_of(s))) {
+    if (model()[ref->variable].observed || !statement(ref->variable).lagged) continue;
     const conditionals::BlockId b = to_.analysed.schedule.conditionals.block_of[ref->variable.index()];
     if (!reads_one_element(model(), s, ref->variable) && !posterior_moments_.steps_of(b)) return true;
   }

@@ -44,17 +44,15 @@ const math::Spelling* left_out(const Statement& s) {
 /// Returns an error if missing observations have no distribution given the rest: they are in a potential, need a
 /// parameter that only they have, or others depend on them.
 std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
-  const auto is_missing = [&](ExprId id) -> const Variable* {
-    const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    const std::size_t k = ref ? ref->variable.index() : 0;
-    return ref && data.observed[k].has_missing && !data.clamped[k] ? &m[ref->variable] : nullptr;
+  const auto is_missing = [&](VariableId v) {
+    return data.observed[v.index()].has_missing && !data.clamped[v.index()];
   };
   for (const Potential& p : m.potentials)
-    for (const ExprId id : nodes_under(m, {p.value}))
-      if (const Variable* v = is_missing(id))
+    for (const VariableRef* ref : references_under(m, {p.value}))
+      if (is_missing(ref->variable))
         return Error{ExitCode::model,
                      "",
-                     fmt::format("'{}' is in a potential: its density has no known normaliser", v->name),
+                     fmt::format("'{}' is in a potential: its density has no known normaliser", m[ref->variable].name),
                      {"what is missing can be predicted where the model has it drawn from a distribution alone"}};
   for (const Statement& s : m.statements) {
     const math::Spelling* total = left_out(s);
@@ -66,12 +64,12 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
                                 as_written(s.main).family->name, total->name)}};
   }
   for (const Statement& s : m.statements)
-    for (const ExprId id : nodes_under(m, roots_of(s)))
-      if (const Variable* v = is_missing(id))
+    for (const VariableRef* ref : references_under(m, roots_of(s)))
+      if (is_missing(ref->variable))
         return Error{ExitCode::data,
                      option("data"),
-                     fmt::format("'{}' is missing, but '{}' depends on it", v->name, m[s.variable].name),
-                     {fmt::format("give '{}' its values", v->name)}};
+                     fmt::format("'{}' is missing, but '{}' depends on it", m[ref->variable].name, m[s.variable].name),
+                     {fmt::format("give '{}' its values", m[ref->variable].name)}};
   return std::nullopt;
 }
 

@@ -14,9 +14,8 @@ using namespace model;
 
 /// Appends the latent continuous variables that the expression mentions to `out`.
 void collect_continuous(const Model& m, ExprId value, std::vector<VariableId>& out) {
-  for (ExprId id : nodes_under(m, {value})) {
-    const auto* v = std::get_if<VariableRef>(&m[id].node);
-    if (v && !m[v->variable].observed && !is_discrete(m[v->variable].support)) out.push_back(v->variable);
+  for (const VariableRef* v : references_under(m, {value})) {
+    if (!m[v->variable].observed && !is_discrete(m[v->variable].support)) out.push_back(v->variable);
   }
 }
 

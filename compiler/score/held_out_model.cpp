@@ -77,9 +77,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
   std::map<const Plate*, std::string> counted;
   for (const Statement& s : m.statements) {
     const Variable& v = m[s.variable];
-    for (const ExprId id : nodes_under(m, roots_of(s))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (ref && m[ref->variable].observed)
+    for (const VariableRef* ref : references_under(m, roots_of(s))) {
+      if (m[ref->variable].observed)
         return score_error(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out", v.name,
                                        m[ref->variable].name));
     }
