@@ -169,6 +169,7 @@ void add_calibrate(CLI::App& app, Action& action) {
                 "the true values among posterior draws); default: no files")
       ->type_name("DIR");
   add_settings(*c, o->settings, kSizesToSimulateHelp);
+  c->get_option("--labels")->description(kLabelsOfCodeHelp);
   add_no_cache(*c);
   CLI::Option* method =
       c->add_option("--method", o->method,

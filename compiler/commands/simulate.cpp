@@ -77,6 +77,7 @@ void add_simulate(CLI::App& app, Action& action) {
       ->type_name("FILE");
   c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required()->type_name("FILE");
   add_settings(*c, o->settings, kSizesToSimulateHelp);
+  c->get_option("--labels")->description(kLabelsOfCodeHelp);
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->footer(
       "Examples:\n"
