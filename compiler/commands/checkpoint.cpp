@@ -20,6 +20,7 @@
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/zip.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -113,7 +114,7 @@ std::string digest_of(const BoundData& data) {
 }
 
 /// Returns the path of the checkpoint file. --out and --resume name the same directory.
-std::string checkpoint_of(const FitArguments& o) { return (o.out.empty() ? o.resume : o.out) + "/checkpoint.bin"; }
+std::string checkpoint_of(const FitArguments& o) { return (o.out.empty() ? o.resume : o.out) + "/" + kCheckpointFile; }
 
 /// Returns true if the array has as many numbers as its shape says, and its first axis has length `draws` if that is
 /// given.

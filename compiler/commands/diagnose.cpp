@@ -17,6 +17,7 @@
 #include "compiler/options/help_texts.h"
 #include "compiler/posterior/posterior_prior.h"
 #include "runtime/files/member_file.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -109,7 +110,7 @@ ExitCode diagnose(DiagnoseOptions o) {
   }
   d.predictive = predictive_checks(*solution, o.replicates, o.seed);
   const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const std::string named = (std::filesystem::path(o.directory) / "diagnosis.json").string();
+  const std::string named = (std::filesystem::path(o.directory) / kDiagnosisFile).string();
   if (Result<bool> r = o.out.empty() ? write_file_no_follow(named, json) : write_output(o.out, json); !r)
     return complain(r.error());
   fmt::print("{}", to_text(d));
@@ -133,7 +134,8 @@ void add_diagnose(CLI::App& app, Action& action) {
   add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange,
              "Maximum number of sweeps of each refit that --most asks for");
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
-  c->add_option("--out", o->out, "File for all results (JSON); default: DIR/diagnosis.json")->type_name("FILE");
+  c->add_option("--out", o->out, fmt::format("File for all results (JSON); default: DIR/{}", kDiagnosisFile))
+      ->type_name("FILE");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_no_cache(*c);
   c->footer(

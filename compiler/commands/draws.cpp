@@ -15,6 +15,7 @@
 #include "compiler/posterior/thinned.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/output/writers.h"
 #include "runtime/terminal/printable.h"
 
@@ -54,13 +55,13 @@ std::size_t count_draws(const LabelledArrays& arrays) {
 /// Runs the command: draws or thins, and writes the file in the format of its extension.
 ExitCode draws(DrawsOptions o) {
   const bool named_here = o.out.empty();
-  if (named_here) o.out = (std::filesystem::path(o.directory) / "drawn.nc").string();
+  if (named_here) o.out = (std::filesystem::path(o.directory) / kDrawnFile).string();
   const Result<DrawFormat> written = draw_format(option("out"), o.out);
   if (!written) return complain(written.error());
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
   warn_of_failure(*fit);
-  const bool sampled = fit->files.contains(kStoredDraws);
+  const bool sampled = fit->files.contains(kDrawsFile);
   Result<LabelledArrays> arrays = sampled ? stored_draws(*fit) : factor_draws(*fit, o);
   if (sampled && arrays) arrays = thinned(*arrays, o.draws);
   if (!arrays) return complain(arrays.error());
@@ -87,7 +88,7 @@ void add_draws(CLI::App& app, Action& action) {
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->add_option("--out", o->out,
                 "File for the draws: NetCDF for ArviZ or a table, by its ending (" + draw_extensions() +
-                    "); default: DIR/drawn.nc")
+                    "); default: DIR/" + kDrawnFile)
       ->type_name("FILE");
   c->footer(
       "Examples:\n"

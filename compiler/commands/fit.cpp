@@ -13,22 +13,23 @@
 #include <memory>
 #include <variant>
 
+#include "compiler/commands/chain_results.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_inputs.h"
 #include "compiler/commands/fit_options.h"
-#include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
 #include "compiler/console/fitted_model.h"
 #include "compiler/console/profile.h"
-#include "compiler/fit/fit_files.h"
 #include "compiler/fit/link_narrowing.h"
 #include "compiler/fit/peak_memory.h"
+#include "compiler/fit/write_fit.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
 #include "runtime/bytes.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/files/npz.h"
 #include "runtime/host.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/output/saved_fit.h"
 #include "runtime/parallel/pool.h"
 #include "runtime/terminal/printable.h"
@@ -174,15 +175,14 @@ ExitCode print_summary(const Recording& recording, const model::Model& m, const 
     if (resumable) print_to_stderr("    note: it goes on with `{}`\n", recording.checkpoints.command());
     else print_to_stderr("    note: factors of items in files are not kept; --init {} begins with the others\n", o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
-    fmt::print(
-        "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "
-        "{0}/summary.csv\n",
-        o.out, m.name, runs.all.size(), chain->log_joint.size());
+    fmt::print("{1}: {2} chains of {3} draws in {0}/{4} and {0}/{5} ...; means, sds and diagnostics in {0}/{6}\n",
+               o.out, m.name, runs.all.size(), chain->log_joint.size(), kDrawsFile, numbered_name(kChainFile, 1),
+               kNumbersFile);
   } else if (!o.quiet) {
-    fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
-               how_it_ended(o, outcome), outcome.iterations, outcome.elbo,
-               notes.empty() ? "" : fmt::format(" ({})", fmt::join(texts_of(notes), "; ")),
-               best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
+    fmt::print(
+        "{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/{}\n", m.name, how_it_ended(o, outcome),
+        outcome.iterations, outcome.elbo, notes.empty() ? "" : fmt::format(" ({})", fmt::join(texts_of(notes), "; ")),
+        best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out, kPosteriorFile);
   }
   return ExitCode::done;
 }
@@ -378,16 +378,16 @@ ExitCode fit(FitArguments o, Group* group) {
     summary["profile"] = profile_json(steps, of);
     if (!o.quiet) fmt::print("{}", profile_table(steps, of));
   }
-  FitFiles files(o.out);
-  Result<std::vector<Diagnostic>> mixed = write_chains(o, fitting, *runs, files, summary);
-  if (!mixed) return complain(mixed.error());
-  if (early) mixed->push_back(*early);
-  std::ranges::move(fitting.warnings(best), std::back_inserter(*mixed));
+  const std::optional<DrawnChains> drawn = drawn_chains(fitting, runs->all);
+  std::vector<Diagnostic> at_end = drawn ? add_chains(fitting, *drawn, *runs, summary) : std::vector<Diagnostic>();
+  if (early) at_end.push_back(*early);
+  std::ranges::move(fitting.warnings(best), std::back_inserter(at_end));
   if (group) summary["processes"] = to_json(traffic_of(*group));
-  summary["warnings"] = to_json(all_warnings(fitting, best, *mixed));
-  if (Result<bool> r = o.out.empty() ? true : files.finish(best.posterior, best.items, summary); !r)
-    return complain(r.error());
-  return print_summary(recording, m, result_notes(fitting), *mixed, *runs, !fitting.instance().engine().spills());
+  summary["warnings"] = to_json(all_warnings(fitting, best, at_end));
+  const auto write = [&] { return write_fit(o.out, {std::move(summary), best, &fitting, drawn ? &*drawn : nullptr}); };
+  if (Result<bool> r = o.out.empty() ? true : write(); !r) return complain(r.error());
+  if (drawn && !o.quiet) print_chains(*drawn);
+  return print_summary(recording, m, result_notes(fitting), at_end, *runs, !fitting.instance().engine().spills());
 }
 
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {

@@ -18,6 +18,7 @@
 #include "compiler/fit/out_of_core_data.h"
 #include "compiler/posterior/posterior_prior.h"
 #include "compiler/score/held_out.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -32,8 +33,9 @@ Result<bool> prepare_directory(const std::string& path) {
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
-  for (const char* name : {"trace.csv", "posterior.npz", "items.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
-    const std::filesystem::path file = std::filesystem::path(path) / name;
+  for (const FitFile& f : kFitFiles) {
+    if (f.presence == FitFilePresence::commands) continue;
+    const std::filesystem::path file = std::filesystem::path(path) / numbered_name(f.name, 1);
     if (std::filesystem::is_directory(file, failure))
       return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
   }

@@ -11,6 +11,7 @@
 #include "compiler/console/help_page.h"
 #include "compiler/console/number_option.h"
 #include "runtime/files/readers.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::commands {
 namespace {
@@ -38,6 +39,14 @@ void add_shared_option(CLI::App& c, T& to, const FitOption& row) {
   }
 }
 
+/// Returns the names of the files that every fit has.
+std::vector<const char*> files_of_every_fit() {
+  std::vector<const char*> out;
+  for (const FitFile& f : kFitFiles)
+    if (f.presence == FitFilePresence::always) out.push_back(f.name);
+  return out;
+}
+
 }  // namespace
 
 void add_shared_options(CLI::App& c, FitOptions& to, const std::function<bool(const FitOption&)>& is_wanted) {
@@ -47,7 +56,8 @@ void add_shared_options(CLI::App& c, FitOptions& to, const std::function<bool(co
 
 void add_results(CLI::App& c, FitArguments& o) {
   c.add_option("--out", o.out,
-               "Directory for the results: fit.json, posterior.npz, trace.csv (required unless --resume is given)")
+               fmt::format("Directory for the results: {} (required unless --resume is given)",
+                           fmt::join(files_of_every_fit(), ", ")))
       ->type_name("DIR");
   add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
              "Sweeps (svi: steps) from one checkpoint, from which a killed fit can resume, to the next; 0: only on an "
@@ -112,12 +122,15 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                                    "Held-out data, given like --data, for the log predictive density; see `lehr score`")
                           ->take_all()
                           ->type_name("FILE");
-  add_number(c, "--test-every", o.test_every, kIterationsRange,
-             "Sweeps (svi: steps) from one held-out score in trace.csv to the next; 0: only at the end")
+  add_number(
+      c, "--test-every", o.test_every, kIterationsRange,
+      fmt::format("Sweeps (svi: steps) from one held-out score in {} to the next; 0: only at the end", kTraceFile))
       ->needs(test);
-  add_number(c, "--predictive", o.predictive, kIterationsRange,
-             "Maximum number of log likelihoods of observations, and of simulated observations, in draws.nc, the file "
-             "of draws (gibbs, exact only); if there would be more, fewer draws have them; 0: none");
+  add_number(
+      c, "--predictive", o.predictive, kIterationsRange,
+      fmt::format("Maximum number of log likelihoods of observations, and of simulated observations, in {}, the file "
+                  "of draws (gibbs, exact only); if there would be more, fewer draws have them; 0: none",
+                  kDrawsFile));
   add_shared_options(c, o.fit, is_last);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);

@@ -13,6 +13,7 @@
 #include "compiler/fit/rounding.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::commands {
 namespace {
@@ -58,7 +59,7 @@ class Plan {
         out[purpose_of(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
     }
     out["data as read"] = out["data"];
-    if (const double item_bytes = saved_item_bytes(); item_bytes > 0) out["items.npz"] = item_bytes;
+    if (const double item_bytes = saved_item_bytes(); item_bytes > 0) out[kItemsFile] = item_bytes;
     if (!has_real_data(model_)) return out;
     double all = 0;  // a second instance, whose data are distances from a reference
     for (const auto& [purpose, bytes] : out)

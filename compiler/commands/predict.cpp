@@ -16,6 +16,7 @@
 #include "compiler/posterior/posterior_prior.h"
 #include "compiler/predict/prediction_arrays.h"
 #include "runtime/files/member_file.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/output/writers.h"
 #include "runtime/terminal/printable.h"
 
@@ -103,7 +104,7 @@ std::string inference_note(const PredictionOutcome& p, const PredictionOptions& 
 
 /// Runs the command: opens the fit, predicts, writes the file and prints a summary.
 ExitCode predict(const PredictOptions& o) {
-  const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / "predicted.csv").string() : o.out;
+  const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / kPredictedFile).string() : o.out;
   const Result<std::optional<ArrayFormat>> format = format_of(path, o.stream);
   if (!format) return complain(format.error());
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
@@ -147,7 +148,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->excludes(c->get_option("--sizes"));
   c->add_option(
        "--out", o->out,
-       fmt::format("File for the predictions ({} or {}); default: DIR/predicted.csv", kTable, array_extensions()))
+       fmt::format("File for the predictions ({} or {}); default: DIR/{}", kTable, array_extensions(), kPredictedFile))
       ->type_name("FILE");
   add_number(*c, "--draws", o->prediction.draws, kDrawsRange,
              "Monte Carlo draws for predictions without a closed form; at least 2");

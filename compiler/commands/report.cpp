@@ -17,6 +17,7 @@
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/readers.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -62,9 +63,9 @@ Result<std::pair<std::string, report::ImageShape>> read_image(const std::string&
 /// Returns diagnosis.json of the directory, or null if there is none or it is older than the fit.
 nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
   std::error_code missing;
-  const auto made = std::filesystem::last_write_time(directory / "diagnosis.json", missing);
-  if (missing || made < std::filesystem::last_write_time(directory / "fit.json", missing)) return {};
-  const Result<std::string> text = read_file((directory / "diagnosis.json").string());
+  const auto made = std::filesystem::last_write_time(directory / kDiagnosisFile, missing);
+  if (missing || made < std::filesystem::last_write_time(directory / kFitFile, missing)) return {};
+  const Result<std::string> text = read_file((directory / kDiagnosisFile).string());
   nlohmann::json out = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
   return out.is_object() ? out : nlohmann::json();
 }
@@ -162,7 +163,7 @@ ExitCode report_on(const ReportOptions& o) {
   add_model(o, contents);
   for (const std::string& missing : {contents.model_missing_reason, contents.data_missing_reason})
     if (!missing.empty()) print_diagnostics({make_warning(missing)}, o.directory);
-  const std::string out = o.out.empty() ? (directory / "report.html").string() : o.out;
+  const std::string out = o.out.empty() ? (directory / kReportFile).string() : o.out;
   const std::string page = report::write(contents, options);
   if (Result<bool> r = o.out.empty() ? write_file_no_follow(out, page) : write_output(out, page); !r)
     return complain(r.error());
@@ -176,7 +177,7 @@ void add_report(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ReportOptions>();
   CLI::App* c = app.add_subcommand("report", "Write a fit as one HTML file with pictures");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  c->add_option("-o,--out", o->out, "HTML file to write; default: DIR/report.html")->type_name("FILE");
+  c->add_option("-o,--out", o->out, fmt::format("HTML file to write; default: DIR/{}", kReportFile))->type_name("FILE");
   c->add_option("--image", o->images,
                 "Plate (index set) whose elements are the pixels of an image, row by row, e.g. pixel=28x28; repeatable")
       ->take_all()
@@ -191,11 +192,12 @@ void add_report(CLI::App& app, Action& action) {
           "With --data: leave out items with a missing value, if the fit did; without, this is as in the fit");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   c->footer(
-      "Examples:\n"
-      "  lehr report out/gmm                                      writes out/gmm/report.html\n"
-      "  lehr report out/lda --top 20 -o lda.html\n"
-      "  lehr report out/factorial_mixture --image pixel=4x4\n"
-      "The file needs no network and no script. docs/report.md says which picture a variable gets.");
+      fmt::format("Examples:\n"
+                  "  lehr report out/gmm                                      writes out/gmm/{}\n"
+                  "  lehr report out/lda --top 20 -o lda.html\n"
+                  "  lehr report out/factorial_mixture --image pixel=4x4\n"
+                  "The file needs no network and no script. docs/report.md says which picture a variable gets.",
+                  kReportFile));
   c->callback([o, &action] { action = [o] { return report_on(*o); }; });
 }
 

@@ -20,6 +20,7 @@
 #include "compiler/score/held_out.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 #include "runtime/threshold.h"
 
@@ -129,10 +130,10 @@ ExitCode score(ScoreOptions o) {
   if (o.save && scored->by_completion) {
     const Result<std::string> split = format_npz(scored->split);
     if (!split) return complain(split.error());
-    if (Result<bool> r = write_file_no_follow((base / "heldout.npz").string(), *split); !r) return complain(r.error());
+    if (Result<bool> r = write_file_no_follow((base / kHeldOutFile).string(), *split); !r) return complain(r.error());
   }
   const nlohmann::json json = summary(o, *scored);
-  if (Result<bool> r = write_file_no_follow((base / "score.json").string(),
+  if (Result<bool> r = write_file_no_follow((base / kScoreFile).string(),
                                             json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
@@ -170,20 +171,22 @@ void add_score(CLI::App& app, Action& action) {
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   CLI::Option* save = c->add_flag(
       "--save", o->save,
-      "Write the observations that --holdout chose to DIR/heldout.npz; no file where all observations are scored");
+      fmt::format("Write the observations that --holdout chose to DIR/{}; no file where all observations are scored",
+                  kHeldOutFile));
   c->add_flag("--stream", o->stream, "Read items from their files batch by batch; see docs/scale.md")
       ->excludes(save)
       ->excludes(c->get_option("--drop-missing"));
   add_no_cache(*c);
-  c->footer(
+  c->footer(fmt::format(
       "Examples:\n"
       "  lehr score out/gmm --data x=test.csv:a,b\n"
       "  lehr score out/lda --data w=test.ldac --holdout 0.5 --seed 1\n"
-      "The result is in DIR/score.json too. Parameters stand at their posterior means. Discrete variables of the "
+      "The result is in DIR/{} too. Parameters stand at their posterior means. Discrete variables of the "
       "items\n"
       "are summed out; where items have continuous ones, such as the topics of a document, part of each item is held "
       "out\n"
-      "and they are inferred from the rest (document completion). docs/scoring.md has the formulas.");
+      "and they are inferred from the rest (document completion). docs/scoring.md has the formulas.",
+      kScoreFile));
   c->callback([o, fraction, &action] {
     o->fraction_given = fraction->count() > 0;
     action = [o] { return score(*o); };

@@ -18,6 +18,7 @@
 #include "runtime/files/zip.h"
 #include "runtime/inference/sweep.h"
 #include "runtime/machine/items.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::commands {
 namespace {
@@ -79,7 +80,7 @@ Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& so
   now.fitting = std::move(*made);
   if (const std::optional<Error> e = now.fitting->cannot_distribute()) return *e;
   if (Result<FitRun> run = now.fitting->start(0); !run) return run.error();
-  const std::string path = o.globals + "/state.npz";
+  const std::string path = o.globals + "/" + kStateFile;
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
     const Result<std::vector<NamedArray>> state = read_npz(path);

@@ -11,6 +11,7 @@
 #include "compiler/console/settings.h"
 #include "compiler/console/show_table.h"
 #include "compiler/posterior/saved_draws.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -67,9 +68,9 @@ ExitCode show(const ShowOptions& o) {
   }
   if (o.format != "text") return show_table(*fit, only, o.format);
   if (fit->other_trace)
-    print_diagnostics(
-        {make_warning("trace.csv is of another fit, which is running or was killed; its curve is not shown")},
-        o.directory);
+    print_diagnostics({make_warning(fmt::format(
+                          "{} is of another fit, which is running or was killed; its curve is not shown", kTraceFile))},
+                      o.directory);
   show_text(*fit, only, o.top);
   return ExitCode::done;
 }
@@ -90,11 +91,12 @@ void add_show(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();
   c->footer(
-      "Examples:\n"
-      "  lehr show out/gmm                    status, curve of the ELBO, every variable\n"
-      "  lehr show out/lda beta --top 20      the 20 most probable terms of each topic\n"
-      "  lehr show out/gmm --format csv       every number as a row\n"
-      "Means come with standard deviations in brackets. The numbers themselves stand in DIR/posterior.npz.");
+      fmt::format("Examples:\n"
+                  "  lehr show out/gmm                    status, curve of the ELBO, every variable\n"
+                  "  lehr show out/lda beta --top 20      the 20 most probable terms of each topic\n"
+                  "  lehr show out/gmm --format csv       every number as a row\n"
+                  "Means come with standard deviations in brackets. The numbers themselves stand in DIR/{}.",
+                  kPosteriorFile));
   c->callback([o, &action] { action = [o] { return show(*o); }; });
 }
 

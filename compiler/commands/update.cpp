@@ -14,6 +14,7 @@
 #include "compiler/console/number_option.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::commands {
 namespace {
@@ -61,8 +62,8 @@ void describe_for_ascent(CLI::App& c) {
     if (const std::size_t at = text.find(kOnly); at != text.npos) o->description(text.erase(at, kOnly.size()));
   }
   c.get_option("--elbo-every")->description("Sweeps from one computation of the ELBO to the next; 0 is the same as 1");
-  c.get_option("--seed")->description(
-      "Number recorded as `seed` in fit.json; without other effect, as an update draws no random numbers");
+  c.get_option("--seed")->description(fmt::format(
+      "Number recorded as `seed` in {}; without other effect, as an update draws no random numbers", kFitFile));
 }
 
 }  // namespace

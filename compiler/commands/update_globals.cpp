@@ -12,8 +12,9 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/shard_state.h"
-#include "compiler/fit/fit_files.h"
 #include "compiler/fit/fit_summary.h"
+#include "compiler/fit/write_fit.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/output/trace.h"
 #include "runtime/terminal/printable.h"
 
@@ -112,8 +113,8 @@ Result<bool> write(const UpdateArguments& o, const ShardState& now, const Elbo& 
   nlohmann::json summary =
       fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,
                   now.fitting->schedule().conditionals, now.fitting->data(), run, {run}, false, {});
-  if (Result<bool> r = write_shard(o.fit.out + "/state.npz", global_state_of(now), now.digest); !r) return r;
-  return FitFiles(o.fit.out).finish(run.posterior, {}, summary);
+  if (Result<bool> r = write_shard(o.fit.out + "/" + kStateFile, global_state_of(now), now.digest); !r) return r;
+  return write_fit(o.fit.out, {std::move(summary), run, now.fitting.get()});
 }
 
 /// Runs the command.
@@ -141,8 +142,8 @@ ExitCode update_globals(const UpdateArguments& o) {
   ++now.update_count;
   if (Result<bool> r = write(o, now, elbo, whole); !r) return complain(r.error());
   if (whole)
-    fmt::print("{}: sweep {}, ELBO {:.6f}; posterior in {}/posterior.npz\n", now.fitting->model().name,
-               now.fit.iterations + 1, elbo.value, o.fit.out);
+    fmt::print("{}: sweep {}, ELBO {:.6f}; posterior in {}/{}\n", now.fitting->model().name, now.fit.iterations + 1,
+               elbo.value, o.fit.out, kPosteriorFile);
   else
     fmt::print("{}: in the middle of sweep {}: `lehr stats` is needed once more\n", now.fitting->model().name,
                now.fit.iterations + 1);

@@ -14,6 +14,7 @@
 #include "compiler/math/family.h"
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
 
@@ -170,7 +171,7 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   if (v.find(kDrawnRHat)) return out + as_drawn(v) + "\n" + describe_draws(fit, v, o.max_elements);
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
-    out += "its parameters stand in posterior.npz\n";
+    out += fmt::format("its parameters stand in {}\n", kPosteriorFile);
     for (const NamedArray& a : v.parameters)
       out += fmt::format("  {}.{} ({})\n", v.name, a.name, fmt::join(a.shape, ", "));
     return out;

@@ -7,6 +7,7 @@
 #include "compiler/console/settings.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/inference/cavi.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -29,9 +30,9 @@ std::optional<Source> model_of(const SavedFit& fit, const std::string& model) {
 
 void warn_of_failure(const SavedFit& fit) {
   if (fit.status != name_of(Status::numerical_failure)) return;
-  print_diagnostics({make_warning(fmt::format("the fit ended with a numerical failure (its status in fit.json is {}): "
+  print_diagnostics({make_warning(fmt::format("the fit ended with a numerical failure (its status in {} is {}): "
                                               "its numbers are not a posterior",
-                                              fit.status),
+                                              kFitFile, fit.status),
                                   {"`lehr fit` with another --seed or --init, or a narrower prior, may do"})},
                     fit.directory);
 }

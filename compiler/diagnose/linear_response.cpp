@@ -17,6 +17,7 @@
 #include "compiler/instance/barren.h"
 #include "compiler/model/walk.h"
 #include "compiler/posterior/moments.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -303,7 +304,7 @@ Result<LinearResponse> linear_response(const RestoredFit& s, const LinearRespons
   std::vector<NamedArray> global;
   for (const NamedArray& a : s.instance->posterior(false, LocationOrigin::reference))
     global.push_back(a);
-  if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
+  if (Result<bool> r = instance.set(global, kPosteriorFile); !r) return r.error();
   if (Result<double> r = infer_items(instance, options.ascent, machine::SweepScope::local); !r) return r.error();
   PerturbedFits pulls(*analysed, std::move(data), instance, options.ascent);
   pulls.converge();

@@ -2,11 +2,14 @@
 // global factors and inferred local ones.
 #include "compiler/diagnose/restored_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/advice.h"
 #include "compiler/posterior/moments.h"
 #include "compiler/score/held_out.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 
@@ -25,7 +28,8 @@ Result<RestoredFit> restore_fit(const Source& source, const model::Model& resolv
     return Error{ExitCode::data,
                  fit.directory,
                  "these checks are of the factors of a variational fit, and this one was sampled",
-                 {"its summary.csv has R-hat and effective draws, its draws.nc posterior predictive draws"}};
+                 {fmt::format("its {} has R-hat and effective draws, its {} posterior predictive draws", kNumbersFile,
+                              kDrawsFile)}};
   }
   Diagnostics diagnostics;
   Result<std::optional<BoundModel>> bound =
@@ -41,7 +45,7 @@ Result<RestoredFit> restore_fit(const Source& source, const model::Model& resolv
   out.instance = std::move(*made);
   out.instance->set_offsets(out.bound->references);
   if (const auto r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
-  if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
+  if (Result<bool> r = out.instance->set(fit.posterior, kPosteriorFile); !r) return r.error();
   ItemInference how{local};
   how.seed = fit.seed;
   // All local blocks are inferred, also those that no item stage updates.

@@ -39,6 +39,17 @@ nlohmann::json worst_of(std::span<const Diagnosis> diagnoses) {
   return {{kDrawnRHat, worst.r_hat}, {kDrawnEssBulk, worst.ess_bulk}, {kDrawnEssTail, worst.ess_tail}};
 }
 
+/// Returns for how many draws of a chain there are log likelihoods and replicated observations: "every draw", "one draw
+/// in 10" or "none".
+std::string predictive_extent(const Fitting& fitting, const GibbsReport& chain) {
+  const auto draws = static_cast<std::int64_t>(chain.log_joint.size());
+  if (!fitting.predictive().why.empty()) return "none: " + fitting.predictive().why;
+  if (chain.predictive.draws.empty()) return "none";
+  if (std::ssize(chain.predictive.draws) == draws) return "every draw";
+  const std::int64_t spacing = chain.predictive.draws.size() > 1 ? chain.predictive.draws[1] : draws;
+  return fmt::format("one draw in {}", spacing);
+}
+
 }  // namespace
 
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
@@ -106,6 +117,14 @@ std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& ru
   const std::size_t draws = chains.empty() ? 0 : chains[0]->log_joint.size();
   std::erase_if(chains, [&](const GibbsReport* c) { return c->log_joint.size() != draws; });
   return chains;
+}
+
+std::optional<DrawnChains> drawn_chains(const Fitting& fitting, const std::vector<TracedRun>& runs) {
+  std::vector<const GibbsReport*> chains = complete_chains(runs);
+  if (chains.empty()) return std::nullopt;
+  ChainSummary summary = summarise(chains);
+  std::string extent = predictive_extent(fitting, *chains[0]);
+  return DrawnChains{std::move(chains), std::move(summary), std::move(extent)};
 }
 
 std::vector<Diagnostic> failed_chain_warnings(const std::vector<TracedRun>& runs) {

@@ -27,6 +27,15 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
 /// another length was interrupted. Failed chains are selected only if all have failed.
 std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs);
 
+/// The draws of a sampler: its complete chains, and what they say together.
+struct DrawnChains {
+  std::vector<const GibbsReport*> chains;  // the complete chains, at least one; the runs own them
+  ChainSummary summary;                    // moments and diagnostics of every number
+  std::string predictive_extent;  // which draws have log likelihoods and replicates: "every draw", "one draw in 10"
+};
+/// Summarises the complete chains of a fit. Returns nullopt if there are none: no draws, or another method.
+std::optional<DrawnChains> drawn_chains(const Fitting& fitting, const std::vector<TracedRun>& runs);
+
 /// Converts a summary to entries of fit.json. "sampling" has the log evidence, the largest R-hat and the smallest
 /// effective sample sizes; "variables" has these extremes by variable. They are null where there is no finite value.
 nlohmann::json to_json(const ChainSummary& summary);

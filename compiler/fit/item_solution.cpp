@@ -13,6 +13,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/fit/item_independence.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -309,7 +310,7 @@ Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, c
     for (const std::int64_t k : recognised.matches())
       starts.given.push_back(k >= 0);
     const std::vector<NamedArray> arrays = recognised.put_into(instance.posterior(true));
-    if (Result<bool> r = arrays.empty() ? true : instance.set(arrays, "items.npz"); !r) return r.error();
+    if (Result<bool> r = arrays.empty() ? true : instance.set(arrays, kItemsFile); !r) return r.error();
   }
   Engine& engine = instance.engine();
   ItemSolution out;

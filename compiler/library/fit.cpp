@@ -9,8 +9,8 @@
 
 #include "compiler/advice.h"
 #include "compiler/fit/chains.h"
-#include "compiler/fit/fit_files.h"
 #include "compiler/fit/fit_summary.h"
+#include "compiler/fit/write_fit.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/posterior/labelled_draws.h"

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/fit/fit_files.h"
+#include "compiler/fit/write_fit.h"
 #include "compiler/library/impl.h"
-#include "compiler/posterior/saved_draws.h"
 #include "compiler/score/held_out.h"
 #include "runtime/files/readers.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/output/trace.h"
 
 namespace lehr {
@@ -43,7 +43,7 @@ void read_trace(const SavedFit& fit, bool with_objective, Fit::Impl& to) {
   if (fit.trace.empty()) return;
   std::vector<std::string> names{"iteration", "seconds", "elbo", "temperature"};
   if (with_objective) names.emplace_back("objective");
-  const Result<Dataset> columns = parse_csv(fit.trace, "trace.csv", "", names);
+  const Result<Dataset> columns = parse_csv(fit.trace, kTraceFile, "", names);
   if (!columns) return;
   const auto column = [&](const char* name) -> const std::vector<double>& { return columns->at(name).values; };
   for (std::size_t i = 0; i < column("elbo").size(); ++i) {
@@ -68,7 +68,7 @@ Result<bool> Fit::write(const std::string& directory) const {
     if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
   }
   if (Result<bool> r = trace->write(); !r) return r;
-  return FitFiles(directory).finish(impl_->run.posterior, impl_->run.items, summary);
+  return write_fit(directory, {std::move(summary), impl_->run});
 }
 
 Result<Fit> Program::load(const std::string& directory) const {
@@ -76,11 +76,11 @@ Result<Fit> Program::load(const std::string& directory) const {
   if (!saved) return without_option_prefix(saved.error());
   if (saved->model != name())
     return Error{ExitCode::data, directory, fmt::format("a fit of '{}' and not of '{}'", saved->model, name()), {}};
-  if (saved->files.contains(kStoredDraws))
+  if (saved->files.contains(kDrawsFile))
     return Error{ExitCode::data,
                  directory,
                  "a fit by sampling is not loaded",
-                 {fmt::format("its draws are in {}, which ArviZ and xarray read", kStoredDraws)}};
+                 {fmt::format("its draws are in {}, which ArviZ and xarray read", kDrawsFile)}};
   nlohmann::json summary = nlohmann::json::parse(saved->summary);
   auto out = std::make_shared<Fit::Impl>();
   for (const auto& note : summary.value("elbo_caveats", nlohmann::json::array()))

@@ -8,6 +8,7 @@
 
 #include "compiler/model/walk.h"
 #include "compiler/posterior/saved_factor.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 
@@ -25,7 +26,7 @@ std::optional<Error> FactorSampler::add_joint(const model::Model& m, const condi
   const std::optional<SavedFactor> of =
       saved == posterior.end() ? std::nullopt : saved_factor(*b.family, saved->second, nullptr);
   const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
-  if (!layout) return Error{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
+  if (!layout) return Error{ExitCode::data, kPosteriorFile, fmt::format("the factor of '{}' is not in it", name), {}};
   for (std::size_t e = 0; e < layout->count; ++e)
     source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
   source.layouts = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
@@ -55,7 +56,7 @@ Result<FactorSampler> FactorSampler::make(const Analysed& analysed,
     source.members.push_back(b.variable);
     const std::string& name = m[source.members[0]].name;
     // The factor must be complete: silently skipping it would leave the variable without values.
-    const Error missing{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
+    const Error missing{ExitCode::data, kPosteriorFile, fmt::format("the factor of '{}' is not in it", name), {}};
     const auto v = posterior.find(name), precision = posterior.find(m[b.variable].name);
     if (v == posterior.end() || precision == posterior.end()) return missing;
     const std::optional<SavedFactor> of = saved_factor(*b.family, v->second, b.mean ? &precision->second : nullptr);

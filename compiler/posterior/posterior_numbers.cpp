@@ -11,6 +11,7 @@
 
 #include "compiler/posterior/moments.h"
 #include "compiler/posterior/saved_draws.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -105,7 +106,7 @@ void make_frequencies(const ScalarDraws& draws, const std::string& plate, std::s
 /// Returns the numbers of a sampled variable.
 Result<VariableSummary> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
-  const Error no_draws{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};
+  const Error no_draws{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kDrawsFile, v.name), {}};
   const ArrayGroup* group = find_group(stored, "posterior");
   if (!mean || !sd || sd->values.size() != mean->values.size() || !group) return no_draws;
   VariableSummary out{v.name, plates_of(fit, v, mean->shape), mean->shape, mean->values, sd->values, {}};

@@ -14,8 +14,6 @@ namespace lehr {
 /// called `axis_K`, with its position K.
 std::vector<std::string> plates_of(const SavedFit& fit, const SavedVariable& v, const std::vector<std::int64_t>& shape);
 
-/// The name of the file in which a sampled fit stores its draws.
-inline constexpr const char* kStoredDraws = "draws.nc";
 /// Reads the stored draws of a sampled fit. ExitCode::data if the file is missing, damaged or of another fit.
 Result<LabelledArrays> stored_draws(const SavedFit& fit);
 

@@ -17,6 +17,7 @@
 #include "compiler/predict/let_variables.h"
 #include "compiler/predict/predicted_draws.h"
 #include "compiler/predict/state_paths.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -187,7 +188,7 @@ std::optional<Error> Predictor::read_moments() {
     const std::size_t width = v.value_plate ? values_.extent(VariableId(k)) : values_.width(VariableId(k));
     if (!moments_[k] || moments_[k]->mean.size() != width * values_.elements(VariableId(k)))
       return Error{ExitCode::data,
-                   "posterior.npz",
+                   kPosteriorFile,
                    fmt::format("it has no factor of '{}' for these data", v.name),
                    {"what the fit knows nothing of cannot be used"}};
     if (v.value_plate) beliefs_[k] = moments_[k]->mean;

@@ -19,6 +19,7 @@
 #include "compiler/posterior/moments.h"
 #include "compiler/predict/let_variables.h"
 #include "compiler/predict/predicted_numbers.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -124,7 +125,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   if (!instance) return instance.error();
   if (about) (*instance)->set_offsets(moved->references);
   if (const auto r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
-  if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
+  if (Result<bool> r = (*instance)->set(global, kPosteriorFile); !r) return r.error();
   const Result<ItemSolution> solved =
       solve_items(**instance, about ? *about : analysed, about ? moved->data : data, fit, how);
   if (!solved) return solved.error();
@@ -170,10 +171,12 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
                            const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
                            const PredictionOptions& options) {
   if (is_sampled(fit))
-    return Error{ExitCode::data,
-                 fit.directory,
-                 "predictions are made from the factors of a variational fit, and this one was sampled",
-                 {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
+    return Error{
+        ExitCode::data,
+        fit.directory,
+        "predictions are made from the factors of a variational fit, and this one was sampled",
+        {fmt::format("fit the model by another method; {} has posterior predictive draws of the data themselves",
+                     kDrawsFile)}};
   const Result<EnlargedData> grown = enlarge_plates(complete, dataset, sizes, fit);
   if (!grown) return grown.error();
   Prediction out;

@@ -15,6 +15,7 @@
 #include "compiler/report/plot.h"
 #include "compiler/report/plots.h"
 #include "runtime/files/readers.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::report {
 namespace {
@@ -75,7 +76,7 @@ Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, 
 Trace read_trace(const SavedFit& fit) {
   Trace out;
   if (fit.trace.empty()) return out;
-  const Result<Dataset> columns = parse_csv(fit.trace, "trace.csv", "", {});
+  const Result<Dataset> columns = parse_csv(fit.trace, kTraceFile, "", {});
   if (!columns || !columns->contains("iteration") || !columns->contains("elbo") || !columns->contains("temperature"))
     return out;
   out.iteration = columns->at("iteration").values;
@@ -125,7 +126,7 @@ std::string keep_best(std::vector<Interval>& candidates) {
     selected.push_back(candidates[k]);
   const std::size_t others = candidates.size() - selected.size();
   candidates = std::move(selected);
-  return fmt::format(" {} others are in fit.json.", others);
+  return fmt::format(" {} others are in {}.", others, kFitFile);
 }
 
 }  // namespace

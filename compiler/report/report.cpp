@@ -13,6 +13,7 @@
 #include "compiler/report/page.h"
 #include "compiler/report/scatter.h"
 #include "compiler/report/trust.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::report {
 namespace {
@@ -98,9 +99,9 @@ Markup mixture_plots(const Contents& c) {
 /// Returns the command line of the fit.
 Markup repeat(const Contents& c) {
   return element("pre", text_element("code", c.fit.command)) +
-         missing(fmt::format("The directory of the fit is {}: posterior.npz has every number, fit.json how it was "
-                             "found, trace.csv every sweep.",
-                             c.fit.directory));
+         missing(
+             fmt::format("The directory of the fit is {}: {} has every number, {} how it was found, {} every sweep.",
+                         c.fit.directory, kPosteriorFile, kFitFile, kTraceFile));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "compiler/posterior/moments.h"
 #include "compiler/report/json_fields.h"
 #include "compiler/report/page.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr::report {
 namespace {
@@ -65,7 +66,7 @@ Markup warnings(const SavedFit& fit, const json& summary) {
       if (note.is_string()) notes.push_back(note.get<std::string>());
     out += warning(text_at(w, "text"), notes);
   }
-  if (fit.other_trace) out += warning("trace.csv is of another fit; its curves are not shown", {});
+  if (fit.other_trace) out += warning(fmt::format("{} is of another fit; its curves are not shown", kTraceFile), {});
   if (!summary.contains("warnings"))
     out += text_element("p", "The fit did not record its warnings.", {{"class", "quiet"}});
   else if (out.empty()) out = text_element("p", "The fit gave no warning.");

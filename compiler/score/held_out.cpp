@@ -16,6 +16,7 @@
 #include "compiler/posterior/moments.h"
 #include "compiler/score/gaussian_chains.h"
 #include "runtime/inference/cavi.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -273,7 +274,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   }
   if (!instance_) return sum_up(arrays);
   if (const auto r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
-  if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
+  if (Result<bool> r = instance_->set(arrays, kPosteriorFile); !r) return r.error();
   const Result<ItemSolution> solved = solve_items(*instance_, analysed_, training_data_, fit_, inference_options_);
   if (!solved) return solved.error();
   Result<Score> out = sum_up(instance_->posterior(true, LocationOrigin::reference));
@@ -375,7 +376,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =
         it == saved.end() ? std::nullopt : moments(conditionals::family_of(m, c, VariableId(k)), it->second, nullptr);
-    if (!mean) return Error{ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
+    if (!mean) return Error{ExitCode::data, kPosteriorFile, fmt::format("there is no mean of '{}' in it", v.name), {}};
     std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
     // A continuous element has its numbers, a discrete one a probability for each value.
     const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))
@@ -383,7 +384,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
                                                             : 2;
     if (values.size() != per_element * forward.elements(VariableId(k))) {
       return Error{ExitCode::data,
-                   "posterior.npz",
+                   kPosteriorFile,
                    fmt::format("'{}' has {} numbers there, but {} with these data", v.name, values.size(),
                                per_element * forward.elements(VariableId(k))),
                    {"what the fit knows nothing of cannot be scored"}};

@@ -14,6 +14,7 @@
 #include "runtime/files/random_access_file.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
+#include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -64,9 +65,9 @@ SavedFit read_summary(const json& j) {
 /// if the data were those of the fit, so that nothing was held out.
 double read_score(const std::filesystem::path& base, const json& of_fit) {
   std::error_code missing;
-  const auto scored = std::filesystem::last_write_time(base / "score.json", missing);
-  if (missing || scored < std::filesystem::last_write_time(base / "fit.json", missing)) return number(json());
-  const Result<std::string> text = read_file((base / "score.json").string());
+  const auto scored = std::filesystem::last_write_time(base / kScoreFile, missing);
+  if (missing || scored < std::filesystem::last_write_time(base / kFitFile, missing)) return number(json());
+  const Result<std::string> text = read_file((base / kScoreFile).string());
   const json score = text ? json::parse(*text, nullptr, false) : json();
   if (score.is_object() && score.value("data", json()) == of_fit) return number(json());
   const json value = score.is_object() ? score.value("per_observation", json()) : json();
@@ -115,11 +116,11 @@ std::optional<Error> read_trace(const std::string& path, SavedFit& fit) {
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   Result<std::string> text = read_file(path);
   if (!text) return text.error();
-  const auto seal = fit.files.find("trace.csv");
+  const auto seal = fit.files.find(kTraceFile);
   fit.other_trace = seal != fit.files.end() && seal->second != file_digest(*text);
   if (fit.other_trace) return std::nullopt;
   fit.trace = std::move(*text);
-  if (const Result<Dataset> rows = parse_csv(fit.trace, "trace.csv", "elbo", {"elbo"}))
+  if (const Result<Dataset> rows = parse_csv(fit.trace, kTraceFile, "elbo", {"elbo"}))
     fit.elbo_trace = rows->at("elbo").values;
   return std::nullopt;
 }
@@ -180,14 +181,14 @@ SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior) 
 Result<SavedFit> read_fit(const std::string& directory) {
   const std::filesystem::path base(directory);
   std::error_code ignored;
-  if (!std::filesystem::exists(base / "fit.json", ignored)) {
+  if (!std::filesystem::exists(base / kFitFile, ignored)) {
     const bool exists = std::filesystem::exists(base, ignored);
     return Error{ExitCode::data,
                  directory,
-                 exists ? "not the directory of a fit: it has no fit.json" : "no such directory",
+                 exists ? fmt::format("not the directory of a fit: it has no {}", kFitFile) : "no such directory",
                  {"`lehr fit MODEL " + option("data") + " ... " + option("out") + " DIR` writes one when it ends"}};
   }
-  const std::string path = (base / "fit.json").string();
+  const std::string path = (base / kFitFile).string();
   const Result<std::string> text = read_file(path);
   if (!text) return Error{ExitCode::data, text.error().where, text.error().text, {}};
   SavedFit fit;
@@ -207,31 +208,33 @@ Result<SavedFit> read_fit(const std::string& directory) {
     const auto seal = fit.files.find(name);
     return seal != fit.files.end() && seal->second != file_digest(bytes);
   };
-  const std::string posterior = (base / "posterior.npz").string();
+  const std::string posterior = (base / kPosteriorFile).string();
   const Result<std::string> bytes = read_file(posterior);
   if (!bytes) return bytes.error();
-  if (is_another("posterior.npz", *bytes))
-    return Error{ExitCode::data,
-                 directory,
-                 "the files are not of one fit: posterior.npz is not the one that fit.json belongs to",
-                 {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+  if (is_another(kPosteriorFile, *bytes))
+    return Error{
+        ExitCode::data,
+        directory,
+        fmt::format("the files are not of one fit: {} is not the one that {} belongs to", kPosteriorFile, kFitFile),
+        {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
   Result<std::vector<NamedArray>> arrays = parse_npz(*bytes, posterior);
   if (!arrays) return arrays.error();
   fit.posterior = *arrays;
   distribute(std::move(*arrays), fit);
-  if (fit.files.contains("items.npz")) {
-    const std::string items = (base / "items.npz").string();
+  if (fit.files.contains(kItemsFile)) {
+    const std::string items = (base / kItemsFile).string();
     const Result<std::string> item_bytes = read_file(items);
-    if (!item_bytes || is_another("items.npz", *item_bytes))
-      return Error{ExitCode::data,
-                   directory,
-                   "the files are not of one fit: items.npz is not the one that fit.json belongs to",
-                   {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+    if (!item_bytes || is_another(kItemsFile, *item_bytes))
+      return Error{
+          ExitCode::data,
+          directory,
+          fmt::format("the files are not of one fit: {} is not the one that {} belongs to", kItemsFile, kFitFile),
+          {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
     Result<std::vector<NamedArray>> of_items = parse_npz(*item_bytes, items);
     if (!of_items) return of_items.error();
     fit.items = std::move(*of_items);
   }
-  if (std::optional<Error> failed = read_trace((base / "trace.csv").string(), fit)) return *failed;
+  if (std::optional<Error> failed = read_trace((base / kTraceFile).string(), fit)) return *failed;
   return fit;
 }
 

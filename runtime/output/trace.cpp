@@ -15,6 +15,7 @@
 
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
+#include "runtime/output/fit_files.h"
 
 namespace lehr {
 namespace {
@@ -57,7 +58,7 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   std::filesystem::create_directories(directory, failure);
   if (failure) return Error{ExitCode::usage, directory, "cannot make the directory: " + failure.message(), {}};
   Trace trace;
-  trace.path_ = (std::filesystem::path(directory) / "trace.csv").string();
+  trace.path_ = (std::filesystem::path(directory) / kTraceFile).string();
   trace.extra_columns_ = extra_columns.size();
   std::string header = "iteration,seconds,elbo,temperature";
   for (const std::string& column : extra_columns)

@@ -1,0 +1,42 @@
+// The names of the files in the directory of a fit, from the table fit_files.def. docs/extending.md says how to add
+// one.
+#pragma once
+#include <string>
+
+#include <fmt/format.h>
+
+namespace lehr {
+
+/// When the directory of a fit has a file.
+enum class FitFilePresence {
+  always,      // after every fit
+  sampled,     // after a fit by sampling (gibbs, exact) with complete chains
+  solutions,   // where local variables have several solutions (items_to_save)
+  unfinished,  // after a fit that was interrupted, until it has ended by itself
+  commands,    // after another command than `lehr fit`
+};
+
+/// A row of the table.
+struct FitFile {
+  const char* name;          // inside the directory; a `{}` in it stands for a number from 1
+  FitFilePresence presence;  // when the file is there
+};
+
+// The names, a constant each.
+#define FIT_FILE(constant, name, presence, writer, description) inline constexpr const char* constant = name;
+#define FIT_FILE_ALONE(constant, name, presence, description) inline constexpr const char* constant = name;
+#include "runtime/output/fit_files.def"
+
+/// All files, in the order of the table.
+inline constexpr FitFile kFitFiles[] = {
+#define FIT_FILE(constant, name, presence, writer, description) {constant, FitFilePresence::presence},
+#define FIT_FILE_ALONE(constant, name, presence, description) {constant, FitFilePresence::presence},
+#include "runtime/output/fit_files.def"
+};
+
+/// Returns the name of a file with `number` in place of a `{}`. Names without one are returned as they are.
+inline std::string numbered_name(const char* name, std::size_t number) {
+  return fmt::format(fmt::runtime(name), number);
+}
+
+}  // namespace lehr
