@@ -13,6 +13,7 @@
 
 #include "compiler/advice.h"
 #include "compiler/instance/barren.h"
+#include "compiler/model/roles.h"
 #include "compiler/posterior/moments.h"
 #include "compiler/score/gaussian_chains.h"
 #include "runtime/inference/cavi.h"
