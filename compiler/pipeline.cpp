@@ -20,7 +20,6 @@
 #include "compiler/gibbs_analysis.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
-#include "compiler/loops/verify_regions.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "compiler/native/native.h"
@@ -150,8 +149,8 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
   lowered.unoptimised = std::make_shared<const loops::Program>(lowered.program);
   lowered.program = loops::optimise(std::move(lowered.program), passes);
 #ifndef NDEBUG
-  for (const auto& problems : {loops::verify(lowered.program), loops::verify_regions(lowered.program)})
-    if (!problems.empty()) throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
+  if (const std::vector<std::string> problems = loops::verify(lowered.program); !problems.empty())
+    throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
 #endif
   return lowered;
 }

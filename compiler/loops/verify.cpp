@@ -12,6 +12,7 @@
 #include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify_regions.h"
 
 namespace lehr::loops {
 namespace {
@@ -249,6 +250,12 @@ class Verifier {
 
 }  // namespace
 
-std::vector<std::string> verify(const Program& program) { return Verifier(program).run(); }
+std::vector<std::string> verify_functions(const Program& program) { return Verifier(program).run(); }
+
+std::vector<std::string> verify(const Program& program) {
+  std::vector<std::string> problems = verify_functions(program);
+  // The check of regions relies on well-formed functions.
+  return problems.empty() ? verify_regions(program) : problems;
+}
 
 }  // namespace lehr::loops

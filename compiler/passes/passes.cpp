@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "compiler/loops/verify.h"
-#include "compiler/loops/verify_regions.h"
 
 namespace lehr::loops {
 namespace {
@@ -25,8 +24,8 @@ constexpr Pass kPasses[] = {
 
 /// Throws std::logic_error with the problems of a malformed program, and when it was so.
 void require_well_formed(const Program& program, std::string_view when) {
-  for (const auto& problems : {verify(program), verify_regions(program)})
-    if (!problems.empty()) throw std::logic_error(fmt::format("{}: {}", when, fmt::join(problems, "; ")));
+  if (const std::vector<std::string> problems = verify(program); !problems.empty())
+    throw std::logic_error(fmt::format("{}: {}", when, fmt::join(problems, "; ")));
 }
 
 }  // namespace

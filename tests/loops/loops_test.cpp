@@ -69,7 +69,7 @@ TEST_CASE("The text of a program") {
       b.assign(total, b.f(-2));
     });
   });
-  CHECK(loops::verify(b.program()).empty());
+  CHECK(loops::verify_functions(b.program()).empty());
   CHECK(loops::print(b.program()) == R"(sizes
   doc = slot 0
   'doc + 1' = slot 1
@@ -138,7 +138,7 @@ TEST_CASE("The verifier names what is wrong") {
   loops::Program program = b.program();
   program.buffers[y.index()].name = "x";
   std::string all;
-  for (const auto& problem : loops::verify(program))
+  for (const auto& problem : loops::verify_functions(program))
     all += problem + "\n";
   INFO(all);
   for (const char* expected : {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
@@ -167,7 +167,7 @@ TEST_CASE("The verifier visits what is shared once") {
       sum = b.add(sum, b.exp(sum));
     b.store(y, {b.i(0)}, sum);
   });
-  CHECK(loops::verify(b.program()).empty());
+  CHECK(loops::verify_functions(b.program()).empty());
 }
 
 TEST_CASE("The interpreter checks every index") {

@@ -69,7 +69,7 @@ inline Memory run_both(const loops::Program& program, const Memory& memory, cons
                        const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {},
                        double tolerance = 1e-11, const native::Options& options = {}) {
   INFO(loops::print(program));
-  const auto problems = loops::verify(program);
+  const auto problems = loops::verify_functions(program);
   for (const auto& problem : problems)
     UNSCOPED_INFO(problem);
   REQUIRE(problems.empty());

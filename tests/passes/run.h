@@ -23,7 +23,7 @@ struct Ran {
 /// Runs the first function of a program, after its parallel regions. The test fails if the program is malformed.
 inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::int64_t>& sizes,
                const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {}) {
-  const std::vector<std::string> problems = loops::verify(p);
+  const std::vector<std::string> problems = loops::verify_functions(p);
   for (const std::string& problem : problems)
     UNSCOPED_INFO(problem);
   REQUIRE(problems.empty());
@@ -36,7 +36,7 @@ inline loops::Program check_round_trip(const loops::Program& p) {
   const std::string text = loops::print(p);
   Result<loops::Program> parsed = loops::parse({"program.loops", text});
   if (!parsed) FAIL(text << render(parsed.error()));
-  REQUIRE(loops::verify(*parsed).empty());
+  REQUIRE(loops::verify_functions(*parsed).empty());
   REQUIRE(loops::print(*parsed) == text);
   return *parsed;
 }
