@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "compiler/analysis/execute.h"
@@ -16,7 +16,7 @@
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
-#include "compiler/loops/verify_regions.h"
+#include "runtime/files/atomic_file.h"
 
 namespace lehr::commands {
 namespace {
@@ -26,7 +26,7 @@ using nlohmann::json;
 struct Options {
   std::string path, arguments;
   std::vector<std::string> passes;
-  std::size_t stop_after = 1000;
+  std::optional<std::size_t> stop_after;  // none: all passes run
   double tolerance = 1e-9;
   PassTexts texts;
 };
@@ -95,10 +95,10 @@ void print_arrays(const loops::Program& p, const loops::Arrays& arrays) {
 
 /// Runs both programs, prints what the second computes, and compares.
 ExitCode run_both(const Options& o, const loops::Program& before, const loops::Program& after) {
-  std::ifstream file(o.arguments);
-  if (!file) return complain({ExitCode::usage, o.arguments, "cannot be read", {}});
+  const Result<std::string> text = read_file(o.arguments);
+  if (!text) return complain(text.error());
   try {
-    const json call = json::parse(file);
+    const json call = json::parse(*text);
     Run first = read_run(call, before, before), second = read_run(call, after, before);
     const std::int32_t a = loops::execute(before, first.call, first.arrays);
     const std::int32_t b = loops::execute(after, second.call, second.arrays);
@@ -121,7 +121,8 @@ std::vector<loops::Pass> chosen(const Options& o) {
     if (name == "all") std::ranges::copy(loops::default_passes(), std::back_inserter(out));
     else out.push_back(*std::ranges::find(loops::passes(), name, &loops::Pass::name));
   }
-  if (o.stop_after < out.size()) out.erase(out.begin() + static_cast<std::ptrdiff_t>(o.stop_after), out.end());
+  if (o.stop_after && *o.stop_after < out.size())
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(*o.stop_after), out.end());
   return out;
 }
 
@@ -130,9 +131,8 @@ ExitCode opt(const Options& o) {
   if (!source) return ExitCode::usage;
   const Result<loops::Program> before = loops::parse(*source);
   if (!before) return complain(before.error());
-  for (const auto& problems : {loops::verify(*before), loops::verify_regions(*before)})
-    if (!problems.empty())
-      return complain({ExitCode::model, o.path, problems[0], {problems.begin() + 1, problems.end()}});
+  if (const std::vector<std::string> problems = loops::verify(*before); !problems.empty())
+    return complain({ExitCode::model, o.path, problems[0], {problems.begin() + 1, problems.end()}});
   loops::PassOptions options = pass_options(o.texts);
   options.passes = chosen(o);
   const loops::Program after = loops::optimise(*before, options);
