@@ -9,7 +9,6 @@
 #include <map>
 #include <utility>
 
-#include "compiler/ast/parse.h"
 #include "compiler/pipeline.h"
 #include "compiler/support/render.h"
 
@@ -69,7 +68,7 @@ std::string edited(const Source& source, std::vector<Edit> edits) {
 /// Returns all errors and warnings of a model text.
 Diagnostics diagnostics_of(const Source& source) {
   Diagnostics out;
-  if (const std::optional<model::Model> m = read(source, out)) analyse(*m, {}, out);
+  if (const std::optional<model::Model> m = read(source, out)) derive_conditionals(*m, {}, out);
   return out;
 }
 
@@ -128,12 +127,12 @@ std::vector<std::string> proposed_lines(std::string_view note) {
 
 std::optional<Source> apply_proposals(const Source& source, std::string_view note) {
   Diagnostics ignored;
-  const std::optional<ast::Ast> ast = parse(source, ignored);
+  const std::optional<ast::Ast> ast = read_syntax(source, ignored);
   if (!ast || ast->decls.empty()) return std::nullopt;
   std::vector<Edit> edits;
   const std::uint32_t end = ast->decls.back().span.end;
   for (const std::string& line : proposed_lines(note)) {
-    const std::optional<ast::Ast> own = parse({"", "model m { " + line + " }"}, ignored);
+    const std::optional<ast::Ast> own = read_syntax({"", "model m { " + line + " }"}, ignored);
     if (!own || own->decls.size() != 1) return std::nullopt;
     const std::string* name = name_of(own->decls[0]);
     const ast::Decl* old = name ? declaration_of(*ast, *name) : nullptr;

@@ -56,8 +56,9 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics,
   return model;
 }
 
-/// The stages from Density to Schedule. Returns nothing after an error, or if `watch` ends the pipeline.
-std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& diagnostics, StopCondition& watch) {
+/// The stages from Density to Conditionals. Returns nothing after an error, or if `watch` ends the pipeline.
+std::optional<Derived> derive_conditionals(std::optional<Expanded> expanded, Diagnostics& diagnostics,
+                                           StopCondition& watch) {
   if (!expanded) return std::nullopt;
   if (watch.stops_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
     return std::nullopt;
@@ -72,14 +73,27 @@ std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& d
   if (!conditionals) return std::nullopt;
   if (watch.stops_at("conditionals", [&] { return print(model, *conditionals, *watch.source); })) return std::nullopt;
   // From here on every block has a family and natural parameters.
+  return Derived{std::move(model), std::move(*conditionals)};
+}
 
-  schedule::Schedule schedule = plan(model, std::move(*conditionals));
-  if (watch.stops_at("schedule", [&] { return print(model, schedule); })) return std::nullopt;
-  // From here on the order of updates is fixed: what is updated item by item, and what is summed over items once.
-  return Analysed{std::move(model), std::move(schedule)};
+/// Returns the conditionals with a sample factor in every block. Fails if a block cannot be drawn.
+Result<Derived> with_draws(const model::Model& model, const conditionals::Conditionals& complete) {
+  auto drawn = conditionals::with_sample_factors(model, complete);
+  if (const auto* why = std::get_if<std::string>(&drawn))
+    return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
+  // Elements that no data depend on are drawn from their priors given their parents, so their masks are not needed.
+  return Derived{model::without_masks(model), std::move(std::get<conditionals::Conditionals>(drawn))};
 }
 
 }  // namespace
+
+std::optional<ast::Ast> read_syntax(const Source& source, Diagnostics& diagnostics) {
+  return parse(source, diagnostics);
+}
+
+std::optional<model::Model> read_tree(const ast::Ast& ast, Diagnostics& diagnostics) {
+  return resolve(ast, diagnostics);
+}
 
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics) {
   StopCondition none;
@@ -96,10 +110,22 @@ density::ExpandOptions expand_options(const BoundData& data) {
   return out;
 }
 
+std::optional<Derived> derive_conditionals(const model::Model& model, const density::ExpandOptions& options,
+                                           Diagnostics& diagnostics) {
+  StopCondition none;
+  return derive_conditionals(expand(model, options, diagnostics), diagnostics, none);
+}
+
+Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options) {
+  schedule::Schedule schedule = plan(derived.model, std::move(derived.conditionals), options);
+  // From here on the order of updates is fixed: what is updated item by item, and what is summed over items once.
+  return {std::move(derived.model), std::move(schedule)};
+}
+
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics) {
-  StopCondition none;
-  return analyse(expand(model, options, diagnostics), diagnostics, none);
+  std::optional<Derived> derived = derive_conditionals(model, options, diagnostics);
+  return derived ? std::optional(schedule_updates(std::move(*derived))) : std::nullopt;
 }
 
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics) {
@@ -107,7 +133,7 @@ std::optional<Analysed> analyse(const Source& source, const density::ExpandOptio
   return model ? analyse(*model, options, diagnostics) : std::nullopt;
 }
 
-Result<Analysed> with_item_temperatures(const Analysed& a) {
+Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanOptions& options) {
   auto items = schedule::temper_items(a.model, a.schedule.conditionals, a.schedule.tempered);
   if (const auto* why = std::get_if<std::string>(&items)) {
     return Error{ExitCode::model,
@@ -116,30 +142,44 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
                  {option("anneal") + " weights the data of every model by a temperature that falls by a schedule"}};
   }
   auto& tempered = std::get<schedule::TemperedItems>(items);
-  schedule::Schedule schedule = plan(tempered.model, std::move(tempered.conditionals));
-  return Analysed{std::move(tempered.model), std::move(schedule), tempered.inverse};
+  Analysed out = schedule_updates({std::move(tempered.model), std::move(tempered.conditionals)}, options);
+  out.inverse_temperatures = tempered.inverse;
+  return out;
 }
 
-Result<Analysed> with_sample_factors(const Analysed& a, schedule::Tempering tempering) {
-  auto drawn = conditionals::with_sample_factors(a.model, a.schedule.conditionals);
-  if (const auto* why = std::get_if<std::string>(&drawn))
-    return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
-  // Elements that no data depend on are drawn from their priors given their parents, so their masks are not needed.
-  model::Model model = model::without_masks(a.model);
-  return Analysed{model, plan(model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
+Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOptions& options) {
+  Result<Derived> drawn = with_draws(a.model, a.schedule.conditionals);
+  if (!drawn) return drawn.error();
+  return schedule_updates(std::move(*drawn), options);
 }
 
-Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
-                                   const Analysed& complete, schedule::Tempering tempering) {
+Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes) {
+  const auto visits_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
+  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
+  if (std::ranges::any_of(a.schedule.steps, visits_items) || std::ranges::all_of(a.schedule.outer, is_summed)) return a;
+  a.schedule = plan(a.model, std::move(a.schedule.conditionals), {.sizes = sizes});
+  return a;
+}
+
+Result<Derived> derive_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
+                                 const Analysed& complete) {
   if (std::ranges::none_of(complete.model.variables, model::is_tangent_point))
-    return with_sample_factors(complete, tempering);
+    return with_draws(complete.model, complete.schedule.conditionals);
   Diagnostics diagnostics;
   StopCondition none;
   // Points of local bounds have no density to be drawn from, so the density is expanded with auxiliary variables.
-  const std::optional<Analysed> anew = analyse(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
-  if (anew) return with_sample_factors(*anew, tempering);
+  const std::optional<Derived> anew =
+      derive_conditionals(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
+  if (anew) return with_draws(anew->model, anew->conditionals);
   const auto why = std::ranges::find(diagnostics.all(), Severity::error, &Diagnostic::severity);
   return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", why->text), {}};
+}
+
+Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
+                                   const Analysed& complete, const schedule::PlanOptions& plan_options) {
+  Result<Derived> drawn = derive_for_gibbs(resolved, options, complete);
+  if (!drawn) return drawn.error();
+  return schedule_updates(std::move(*drawn), plan_options);
 }
 
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,
@@ -155,6 +195,16 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
   return lowered;
 }
 
+loops::Program optimised(loops::Program program, const loops::PassOptions& passes) {
+  return loops::optimise(std::move(program), passes);
+}
+
+std::unique_ptr<native::Jit> compiled(const loops::Program& program) { return std::make_unique<native::Jit>(program); }
+
+std::string object_file(const loops::Program& program, const native::Image& image, const native::Options& options) {
+  return native::emit_embeddable(program, image, options);
+}
+
 std::vector<std::string_view> ir_names() {
   return {"ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm"};
 }
@@ -164,13 +214,15 @@ Result<std::optional<std::string>> emit(const Source& source, std::string_view i
   using Text = std::optional<std::string>;
   StopCondition watch{ir_name, &source};
   const std::optional<model::Model> model = read(source, diagnostics, watch);
-  const std::optional<Analysed> analysed =
-      model ? analyse(expand(*model, {}, diagnostics), diagnostics, watch) : std::nullopt;
-  if (!analysed) return watch.text;
+  std::optional<Derived> derived =
+      model ? derive_conditionals(expand(*model, {}, diagnostics), diagnostics, watch) : std::nullopt;
+  if (!derived) return watch.text;
+  const Analysed analysed = schedule_updates(std::move(*derived));
+  if (ir_name == "schedule") return Text(print(analysed.model, analysed.schedule));
 
-  const Result<BoundData> sizes = bind_sizes(analysed->model, settings);
+  const Result<BoundData> sizes = bind_sizes(analysed.model, settings);
   if (!sizes) return sizes.error();
-  const loops::Lowered lowered = generate(*analysed, *sizes, {}, passes);
+  const loops::Lowered lowered = generate(analysed, *sizes, {}, passes);
   if (ir_name == "loops") return Text(print(lowered.program));
 
   return Text(ir_name == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));

@@ -1,9 +1,10 @@
 // The compiler as a sequence of stages: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM.
 //
 // Each stage is a free function from one intermediate representation (IR) to the next, on immutable values. The stages
-// are called here and nowhere else. The pipeline stops after the first stage that reported an error.
+// are called in pipeline.cpp and nowhere else (ctest -R test_layering); this header has what others need of them. The
+// pipeline stops after the first stage that reported an error. No function here runs inference.
 #pragma once
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,11 +14,18 @@
 #include "compiler/binding/bind.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/model.h"
+#include "compiler/native/native.h"
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/diagnostic.h"
 
 namespace lehr {
+
+/// A model with the conditional distributions of its blocks: everything before the schedule.
+struct Derived {
+  model::Model model;                       // the model, with the auxiliary variables that augmentations added
+  conditionals::Conditionals conditionals;  // they contain the density
+};
 
 /// A model with its derived inference algorithm, before data: everything up to the schedule.
 struct Analysed {
@@ -27,6 +35,12 @@ struct Analysed {
       {};  // array of 1 / T by item, if with_item_temperatures made this
 };
 
+/// Parses the text of a model (Text -> Ast), for callers that change the syntax tree or the text. Returns nothing if
+/// there were errors; they are added to `diagnostics`.
+std::optional<ast::Ast> read_syntax(const Source& source, Diagnostics& diagnostics);
+/// Resolves the names of a syntax tree (Ast -> Model). Returns nothing if there were errors; they and the warnings are
+/// added to `diagnostics`.
+std::optional<model::Model> read_tree(const ast::Ast& ast, Diagnostics& diagnostics);
 /// Parses the text of a model and resolves its names (Text -> Ast -> Model). Returns nothing if there were errors; they
 /// and the warnings are added to `diagnostics`.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
@@ -35,9 +49,15 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics)
 /// latent variables that are partly observed, and the given arrays that contain zeros.
 density::ExpandOptions expand_options(const BoundData& data);
 
-/// Derives the inference algorithm of a model (Model -> Density -> Conditionals -> Schedule). `options` has what the
-/// data decide about the density; the default means data without missing values. Returns nothing after an error, for
-/// example a variable without a conjugate family; `diagnostics` has the reasons.
+/// Derives the conditionals of a model (Model -> Density -> Conditionals). It finds all errors of a model: the schedule
+/// never fails. `options` has what the data decide about the density; the default means data without missing values.
+/// Returns nothing after an error, for example a variable without a conjugate family; `diagnostics` has the reasons.
+std::optional<Derived> derive_conditionals(const model::Model& model, const density::ExpandOptions& options,
+                                           Diagnostics& diagnostics);
+/// Orders the updates of derived conditionals (Conditionals -> Schedule).
+Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options = {});
+
+/// Derives the inference algorithm of a model: `derive_conditionals`, and `schedule_updates` of the result.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics);
 /// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result.
@@ -46,18 +66,31 @@ std::optional<Analysed> analyse(const Source& source, const density::ExpandOptio
 /// Returns the analysis with a temperature for each item of the data. The log likelihood of an item is multiplied by 1
 /// / T, an element of a new given array (`inverse_temperatures` of the result). Fails with ExitCode::model and the
 /// reason if this model cannot be tempered by item.
-Result<Analysed> with_item_temperatures(const Analysed& a);
+Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanOptions& options = {});
 
 /// Returns the analysis in which every block is drawn from its complete conditional instead of updated by its
-/// expectation: a Gibbs sampler. `tempering` says which terms a temperature multiplies. Fails with ExitCode::model if a
-/// block cannot be drawn.
-Result<Analysed> with_sample_factors(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
+/// expectation: a Gibbs sampler. Fails with ExitCode::model if a block cannot be drawn.
+Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOptions& options = {});
+
+/// Returns the analysis with a schedule for data of these sizes (schedule::PlanOptions::sizes). It is the same if these
+/// sizes make no difference.
+Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
 /// The result also has the program before the passes (`unoptimised`). Debug builds verify the loops and throw
 /// std::logic_error if they are malformed.
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,
                         const loops::PassOptions& passes = {});
+
+/// Returns the program after the passes (loops::optimise), for programs that were read as text.
+loops::Program optimised(loops::Program program, const loops::PassOptions& passes);
+
+/// Compiles a program to machine code in this process (Loops -> LLVM), or loads the code from the cache. Throws if
+/// there is no memory for it.
+std::unique_ptr<native::Jit> compiled(const loops::Program& program);
+
+/// Returns the bytes of an object file with the program and `image` (native::emit_embeddable).
+std::string object_file(const loops::Program& program, const native::Image& image, const native::Options& options);
 
 /// Returns the names of the intermediate representations (IRs) that `lehr emit --as` can print, in pipeline order:
 /// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".

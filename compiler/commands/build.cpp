@@ -213,7 +213,7 @@ ExitCode build(const BuildOptions& o) {
   const loops::Lowered lowered =
       generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"});
   const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings, priors);
-  const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
+  const std::string object = object_file(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
   if (!written) return complain(written.error());
   fmt::print("{}: {}\n", embedding.name, fmt::join(*written, ", "));

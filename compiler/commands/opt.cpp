@@ -16,6 +16,7 @@
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
+#include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
 
 namespace lehr::commands {
@@ -135,7 +136,7 @@ ExitCode opt(const Options& o) {
     return complain({ExitCode::model, o.path, problems[0], {problems.begin() + 1, problems.end()}});
   loops::PassOptions options = pass_options(o.texts);
   options.passes = chosen(o);
-  const loops::Program after = loops::optimise(*before, options);
+  const loops::Program after = optimised(*before, options);
   if (!o.arguments.empty()) return run_both(o, *before, after);
   if (o.texts.before.empty() && o.texts.after.empty()) fmt::print("{}", loops::print(after));
   return ExitCode::done;

@@ -232,7 +232,7 @@ void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Mo
     });
     changed.guide.joint.push_back(c.members);
     Diagnostics diagnostics;
-    if (!analyse(changed, options, diagnostics)) c.guide.clear();
+    if (!derive_conditionals(changed, options, diagnostics)) c.guide.clear();
   }
 }
 

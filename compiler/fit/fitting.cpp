@@ -135,8 +135,14 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options, mach
 Fitting::Fitting(BoundModel bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
 
 Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings settings) {
+  const Requirements requirements = std::visit([](const auto& m) { return m.requirements(); }, settings.method);
   std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
-  if (std::optional<Error> e = out->compile()) return *e;
+  if (std::optional<Error> e = out->cannot_use(requirements)) return *e;
+  out->far_ = ill_scaled_columns(out->model(), out->data());
+  // What inference has to find out is found out before the model is analysed and compiled for the method.
+  if (std::optional<Error> e = requirements.draws ? out->sampling_too_imprecise() : std::nullopt) return *e;
+  if (std::optional<Error> e = out->analyse_for_method(requirements)) return *e;
+  if (std::optional<Error> e = out->compile(requirements)) return *e;
   return out;
 }
 
@@ -191,51 +197,42 @@ std::optional<Error> Fitting::add_spill_file() try {
   return e.error;
 }
 
-void Fitting::tabulate_data(const Requirements& requirements) {
-  const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
-  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
-  if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
-    return;
-  // The schedule is planned again with the sizes of the data, on which the decision for tables depends.
-  bound_.analysed.schedule =
-      plan(model(), schedule().conditionals,
-           requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
+std::optional<Error> Fitting::cannot_use(const Requirements& requirements) const {
+  if (std::optional<Error> e = bound_.streamed ? not_streamed(requirements) : std::nullopt) return e;
+  return requirements.envelope ? not_binary(model(), schedule().conditionals) : std::nullopt;
 }
 
-std::optional<Error> Fitting::compile() {
-  const Requirements requirements = std::visit([](const auto& m) { return m.requirements(); }, settings_.method);
-  if (bound_.streamed) {
-    if (std::optional<Error> e = not_streamed(requirements)) return e;
-  }
-  far_ = ill_scaled_columns(model(), data());
+std::optional<Error> Fitting::analyse_for_method(const Requirements& requirements) {
+  schedule::PlanOptions options;
+  if (requirements.likelihood) options.tempering = schedule::Tempering::likelihood;
+  // Sums of the data may become tables by what the data name, if all data are there.
+  if (!requirements.batches && !bound_.streamed) options.sizes = data().sizes;
   // Each item's inverse temperature is a given of the model, 1 until the method sets it.
   if (requirements.item_temperatures) {
-    Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
+    Result<Analysed> tempered = with_item_temperatures(bound_.analysed, options);
     if (!tempered) return tempered.error();
     bound_.analysed = std::move(*tempered);
     const model::PlateId item = model()[*analysed().inverse_temperatures].axes[0];
     const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
-  if (requirements.envelope) {
-    if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
-  }
   // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
   // local bounds are not those of a sampler.
   if (requirements.draws) {
-    if (std::optional<Error> e = sampling_too_imprecise()) return e;
-    const density::ExpandOptions options =
-        with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
-    Result<Analysed> drawn =
-        analyse_for_gibbs(bound_.resolved, options, analysed(),
-                          requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
+    const density::ExpandOptions expand = with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
+    Result<Analysed> drawn = analyse_for_gibbs(bound_.resolved, expand, analysed(), options);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
     bound_.data.observed.resize(model().variables.size());
     if (std::optional<Error> e = has_fractional_weights()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
-  if (!requirements.batches && !bound_.streamed) tabulate_data(requirements);
+  if (!requirements.item_temperatures && !requirements.draws && !options.sizes.empty())
+    bound_.analysed = with_sizes(std::move(bound_.analysed), options.sizes);
+  return std::nullopt;
+}
+
+std::optional<Error> Fitting::compile(const Requirements& requirements) {
   // If all variables are local, their factors are the only result, so they are always saved.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
@@ -435,7 +432,7 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
   // For couplings without a guide, the last warning gets a note with other remedies.
   if (std::ranges::any_of(run.coupled, [](const CorrelatedPair& c) { return c.guide.empty(); })) {
     std::vector<std::string> cures = other_remedies(run.coupled, analysed());
-    if (analyse_for_gibbs(bound_.resolved, expand_options(data()), analysed()))
+    if (derive_for_gibbs(bound_.resolved, expand_options(data()), analysed()))
       cures.push_back(option("method") + " gibbs");
     out.back().note(
         "factors are independent of each other" +

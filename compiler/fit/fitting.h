@@ -145,13 +145,15 @@ class Fitting {
   const PredictivePlan& predictive() const { return predictive_; }
 
  private:
-  /// Stores its arguments; compile() does the work.
+  /// Stores its arguments; make() does the work.
   Fitting(BoundModel bound, FitSettings settings);
-  /// Adapts the model to the method, lowers and compiles it, and starts the workers. Called once, by make().
-  std::optional<Error> compile();
-  /// Plans the schedule anew for these data, so that sums of the data may become tables by what the data name (see
-  /// `plan`). It leaves a schedule with item stages as it is: processes that share the items could decide differently.
-  void tabulate_data(const Requirements& requirements);
+  /// Returns an error if the method cannot be used with this model or with out-of-core items.
+  std::optional<Error> cannot_use(const Requirements& requirements) const;
+  /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
+  /// of a sampler, or with tables of the data. Called once, by make().
+  std::optional<Error> analyse_for_method(const Requirements& requirements);
+  /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
+  std::optional<Error> compile(const Requirements& requirements);
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
   std::optional<Error> add_spill_file();
@@ -165,8 +167,8 @@ class Fitting {
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
   void check_rounding(FitRun& run);
-  /// Returns an error if rounding spoils coordinate ascent on these data. A sampler would be spoiled too, but its draws
-  /// do not show it.
+  /// Runs coordinate ascent, and returns an error if rounding spoils it on these data. A sampler would be spoiled too,
+  /// but its draws do not show it. Called before the analysis for the method.
   std::optional<Error> sampling_too_imprecise() const;
   /// Returns an error if a drawn variable lies on a plate with fractional weights: a sampler needs whole numbers of
   /// copies.

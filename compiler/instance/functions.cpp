@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "compiler/pipeline.h"
+
 namespace lehr {
 
 Functions::Functions(const loops::Program& program, const CodeSource& source) : program_(program) {
@@ -30,7 +32,7 @@ Functions::Functions(const loops::Program& program, const CodeSource& source) : 
              }};
     return;
   }
-  jit_ = std::make_unique<native::Jit>(program);
+  jit_ = lehr::compiled(program);
   for (const loops::Function& f : program.functions)
     compiled_.push_back(jit_->function(f.name));
   if (backend == Backend::native) return;

@@ -204,9 +204,9 @@ Result<Updatable> with_updates(const Model& resolved, const Analysed& complete, 
   Model& m = carried->model;
   const GivenId own = add_number(m, "no"), other = add_number(m, "yes");
   Diagnostics diagnostics;
-  std::optional<Analysed> analysed = analyse(m, options, diagnostics);
-  if (!analysed) throw std::logic_error("a model with two priors of its own families is not well");
-  conditionals::Conditionals c = std::move(analysed->schedule.conditionals);
+  std::optional<Derived> derived = derive_conditionals(m, options, diagnostics);
+  if (!derived) throw std::logic_error("a model with two priors of its own families is not well");
+  conditionals::Conditionals& c = derived->conditionals;
   std::vector<std::optional<GivenId>> weights(m.statements.size());
   for (std::size_t k = resolved.statements.size(); k < weights.size(); ++k) {
     weights[k] = other;
@@ -218,7 +218,7 @@ Result<Updatable> with_updates(const Model& resolved, const Analysed& complete, 
     density::Algebra& a = c.density.algebra;
     t.coef = a.multiply(t.coef, a.coef(density::CoefData{*weights[statement->index()], {}}));
   }
-  Updatable out{{analysed->model, plan(analysed->model, std::move(c))}, {own, other, {}}};
+  Updatable out{schedule_updates(std::move(*derived)), {own, other, {}}};
   for (const PosteriorPriorParameter& p : carried->parameters)
     out.priors.parameters.emplace_back(p.given, p.name);
   return out;

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <type_traits>
 
-#include "compiler/ast/parse.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/walk.h"
+#include "compiler/pipeline.h"
 
 namespace lehr {
 namespace {
@@ -83,7 +83,7 @@ void move_last(model::Model& m, model::VariableId variable) {
 /// which keep their numbers.
 std::optional<model::Model> resolve_with_lets(const ast::Ast& ast) {
   Diagnostics ignored;
-  std::optional<model::Model> m = resolve(ast, ignored);
+  std::optional<model::Model> m = read_tree(ast, ignored);
   if (!m) return m;
   const auto is_let = [](const model::Variable& v) { return v.name.starts_with(kPrefix); };
   for (auto left = std::ranges::count_if(m->variables, is_let); left > 0; --left)
@@ -156,7 +156,7 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
                        const BoundData& data, std::vector<Diagnostic>& notes) {
   model::Model out = resolved;
   Diagnostics ignored;
-  std::optional<ast::Ast> ast = parse(source, ignored);
+  std::optional<ast::Ast> ast = read_syntax(source, ignored);
   const std::vector<ast::Decl> decls = ast ? ast->decls : std::vector<ast::Decl>();
   for (const ast::Decl& d : decls) {
     const auto* let = std::get_if<ast::LetDecl>(&d.node);

@@ -364,8 +364,8 @@ void complete_stage(const model::Model& m, const CollapsedBy& integrals, std::si
 
 namespace lehr {
 
-schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals, schedule::Tempering tempering,
-                        const std::vector<std::int64_t>& sizes) {
+schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals,
+                        const schedule::PlanOptions& options) {
   using namespace schedule;
   Schedule s;
   s.conditionals = std::move(conditionals);
@@ -376,7 +376,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     rank.push_back(update_rank(m, m[b.variable], data, item));
     s.local.push_back(rank.back() != 2);
   }
-  const bool whole = tempering == Tempering::data;
+  const bool whole = options.tempering == Tempering::data;
   s.tempered = whole ? tempered_origins(m, s) : likelihood_origins(s.conditionals.density);
   s.storage.assign(blocks.size(), Storage::stored);
   const CollapsedBy integrals = collapsed_by(m, s.conditionals);
@@ -388,7 +388,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     if (std::holds_alternative<ItemStage>(s.steps[k])) complete_stage(m, integrals, k, whole, s);
   }
   s.sweep = sweep_of(m, s);
-  regroup(m, sizes, s);
+  const auto visits_items = [](const Step& x) { return std::holds_alternative<ItemStage>(x); };
+  regroup(m, std::ranges::any_of(s.steps, visits_items) ? std::vector<std::int64_t>() : options.sizes, s);
   return s;
 }
 

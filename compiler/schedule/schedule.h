@@ -155,6 +155,16 @@ enum class Tempering {
   likelihood  // observed statements and potentials; priors keep temperature 1
 };
 
+/// What a caller of plan() chooses.
+struct PlanOptions {
+  /// The terms that a temperature divides.
+  Tempering tempering = Tempering::data;
+  /// The size of each plate, by PlateId. With them, and if no step is an item stage, data are summed once by the
+  /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
+  /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
+  std::vector<std::int64_t> sizes = {};
+};
+
 /// The updates of a model and the sums that they read.
 struct Schedule {
   /// The blocks of the model, and the density that is regrouped.
@@ -186,12 +196,9 @@ struct Schedule {
 
 namespace lehr {
 
-/// Makes the schedule of a model. It never fails: a term that has no faster form is read term by term. If `sizes` has
-/// the size of each plate, by PlateId, data may be summed once by the elements that they name. Leave it empty for data
-/// that change from step to step (minibatches), whose sums would have to be formed again every time.
+/// Makes the schedule of a model. It never fails: a term that has no faster form is read term by term.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
-                        schedule::Tempering tempering = schedule::Tempering::data,
-                        const std::vector<std::int64_t>& sizes = {});
+                        const schedule::PlanOptions& options = {});
 
 /// Returns the item stage that has all local blocks, as an index into Schedule::steps, or nothing if there is none.
 /// With such a stage, each item can be inferred from the global factors alone.

@@ -137,6 +137,40 @@ TEST_CASE("stages include only what is before them") {
   }
 }
 
+TEST_CASE("stages of the compiler run in the pipeline alone") {
+  // The call of a stage, and where the name may stand: in the folder of the stage, and where it is that of another
+  // function.
+  struct Stage {
+    std::string call;
+    std::vector<std::string> own;
+  };
+  const std::string other = R"((^|[^\w.>:"]|\blehr::))";  // what stands before the name of a free function
+  const std::vector<Stage> stages{
+      {other + R"(parse\()", {"compiler/ast/", "compiler/loops/"}},
+      {other + R"(resolve\()", {"compiler/model/"}},
+      {other + R"((expand|expand_for_draws)\()", {"compiler/density/"}},
+      {other + R"((join|derive)\()",
+       {"compiler/conditionals/", "compiler/ast/layout.cpp", "compiler/native/reduction_trees.cpp"}},
+      {R"(conditionals::with_sample_factors\()", {"compiler/conditionals/"}},
+      {other + R"((schedule::)?plan\()",
+       {"compiler/schedule/", "compiler/commands/plan.cpp", "compiler/evaluate/marginal.cpp"}},
+      {R"(\btemper_items\()", {"compiler/schedule/"}},
+      {other + R"(lower\()", {"compiler/lower/", "compiler/native/", "compiler/model/resolve_names.cpp"}},
+      {R"((loops::|[^\w.>:])optimise\()", {"compiler/passes/", "compiler/native/"}},
+      {R"(\b(llvm_text|assembly|emit_embeddable|Jit>?)\()", {"compiler/native/"}}};
+  std::size_t calls = 0;
+  for (const Stage& stage : stages) {
+    const std::regex call(stage.call);
+    each_line("compiler", [&](const std::string& file, int line, const std::string& text) {
+      if (starts_with_one_of(file, stage.own)) return;
+      if (!std::regex_search(text.substr(0, text.find("//")), call)) return;
+      if (file == "compiler/pipeline.cpp") ++calls;
+      else FAIL_CHECK(file << ":" << line << ": " << text);
+    });
+  }
+  CHECK(calls >= stages.size());
+}
+
 TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
   for (const Include& i : includes_of("runtime")) {
     if (!starts_with_one_of(i.target, {"compiler/", "llvm", "antlr4", "grammar/"})) continue;
