@@ -14,6 +14,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/console/help_page.h"
+#include "compiler/console/pass_options.h"
 #include "compiler/console/settings.h"
 #include "compiler/embedding/embedding.h"
 #include "compiler/fit/tempering.h"
@@ -35,6 +36,7 @@ struct BuildOptions {
                              linker = "cc";
   std::vector<std::string> missing;
   SettingTexts settings;
+  PassTexts passes;
   bool shared = false, is_static = false, no_locals = false, item_temperatures = false, updates = false;
 };
 
@@ -211,7 +213,8 @@ ExitCode build(const BuildOptions& o) {
   if (o.method == "gibbs" && o.precision == "float")
     return complain(usage_error("--precision", "draws are made in double: leave it out, or build for cavi"));
   const loops::Lowered lowered =
-      generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"});
+      generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"},
+               pass_options(o.passes));
   const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings, priors);
   const std::string object = object_file(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
@@ -231,7 +234,7 @@ void add_build(CLI::App& app, Action& action) {
       ->type_name("PREFIX");
   add_settings(*c, o->settings, kSizesOfCodeHelp);
   c->get_option("--labels")->description(kLabelsOfCodeHelp);
-  add_no_opt(*c);
+  add_no_opt(*c, o->passes);
   c->add_option("--missing", o->missing,
                 "Observed variables that may have missing values, separated by commas; default: none")
       ->take_all()

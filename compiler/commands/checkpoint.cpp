@@ -168,6 +168,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
                                                      row.to);
   }
   out["--interpret"] = flag(o.interpret);
+  out["--no-opt"] = fmt::format("{}", fmt::join(o.passes.without, ","));
   out["temperatures of --anneal"] = listed(settings.method);
   out["start in --init"] = digest_of(settings);
   out["--forget"] = fmt::format("{}", o.prior_power);
@@ -229,10 +230,8 @@ Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const B
     : options_(options), identity_(std::move(identity)), data_(data) {}
 
 Identity with_data(Identity identity, const BoundData& data) {
-  const char* const without = std::getenv("LEHR_NO_OPT");
   const Result<std::string> program = read_file("/proc/self/exe");
-  identity["program"] = fmt::format("{} {} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint(),
-                                    without ? without : "");
+  identity["program"] = fmt::format("{} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint());
   identity["constant or size"] = digest_of_sizes(data);
   identity["data"] = digest_of(data);
   return identity;

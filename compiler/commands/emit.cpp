@@ -31,7 +31,7 @@ void add_emit(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(names));
   add_settings(*command, o->settings, kSizesOfCodeHelp);
   command->get_option("--labels")->description(kLabelsOfCodeHelp);
-  add_no_opt(*command);
+  add_no_opt(*command, o->passes);
   add_pass_options(*command, o->passes);
   put_in_group(*command, kDeveloperOptions,
                {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes"});

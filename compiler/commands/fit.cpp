@@ -88,6 +88,7 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& 
   if (!dataset) return dataset.error();
   HeldOutOptions options;
   options.seed = o.fit.seed;
+  options.instance = compiled_instances(pass_options(o.passes).without_reports());
   Result<std::unique_ptr<HeldOut>> out =
       HeldOut::make(source, inputs.resolved, inputs.complete, *dataset,
                     fitted_settings(inputs.bound.analysed, inputs.bound.data), options);
@@ -283,6 +284,7 @@ void apply_arguments(FitSettings& settings, const FitArguments& o, Group* group)
   settings.at_a_time = o.fit.batch_size;
   settings.spill = o.spill;
   settings.backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
+  settings.passes = pass_options(o.passes);
 }
 
 /// Returns an error if checkpoints are asked for and factors of items are in spill files, which checkpoints do not

@@ -80,7 +80,9 @@ void group_fit_options(CLI::App& c) {
   put_in_group(c, kOutputOptions,
                {"--out", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every", "--test-every",
                 "--predictive", "--quiet"});
-  put_in_group(c, kDeveloperOptions, {"--no-opt", "--profile", "--interpret"});
+  put_in_group(
+      c, kDeveloperOptions,
+      {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes", "--profile", "--interpret"});
 }
 
 void resolve_output_directory(const CLI::App& c, FitArguments& o) {
@@ -134,7 +136,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_shared_options(c, o.fit, is_last);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);
-  add_no_opt(c);
+  add_no_opt(c, o.passes);
+  add_pass_options(c, o.passes);
   c.add_flag("--profile", o.profile,
              "Report the time of each step of a sweep (on one thread); with --interpret, its counts of operations and "
              "bytes instead");

@@ -119,7 +119,7 @@ ExitCode run_both(const Options& o, const loops::Program& before, const loops::P
 std::vector<loops::Pass> chosen(const Options& o) {
   std::vector<loops::Pass> out;
   for (const std::string& name : o.passes.empty() ? std::vector<std::string>{"all"} : o.passes) {
-    if (name == "all") std::ranges::copy(loops::default_passes(), std::back_inserter(out));
+    if (name == "all") std::ranges::copy(loops::passes(), std::back_inserter(out));
     else out.push_back(*std::ranges::find(loops::passes(), name, &loops::Pass::name));
   }
   if (o.stop_after && *o.stop_after < out.size())

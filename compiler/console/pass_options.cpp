@@ -23,6 +23,15 @@ CLI::IsMember is_pass() {
   return CLI::IsMember(out);
 }
 
+void add_no_opt(CLI::App& c, PassTexts& t) {
+  c.add_option("--no-opt", t.without,
+               "Optimisations of the compiler to leave out, separated by commas, to see whether one causes an error; "
+               "all: every one. docs/passes.md says what each does. Default: none")
+      ->take_all()
+      ->delimiter(',')
+      ->check(is_pass());
+}
+
 void add_pass_options(CLI::App& c, PassTexts& t) {
   c.add_option("--print-before", t.before, "Print the loops before these passes, separated by commas")
       ->take_all()
@@ -38,6 +47,7 @@ void add_pass_options(CLI::App& c, PassTexts& t) {
 
 loops::PassOptions pass_options(const PassTexts& t) {
   loops::PassOptions out;
+  out.passes = loops::passes_without(t.without);
   out.verify_each = t.verify_each;
   if (t.before.empty() && t.after.empty() && !t.time) return out;
   out.on_pass = [t](const loops::PassReport& r) {

@@ -1,4 +1,4 @@
-// Options of commands that show what the optimisation passes do to a program: lehr opt and lehr emit.
+// Options of commands that choose the optimisation passes, and show what they do to a program.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,10 +10,14 @@ namespace lehr::commands {
 
 /// The values of the options.
 struct PassTexts {
+  std::vector<std::string> without;        // names of passes that do not run; "all"
   std::vector<std::string> before, after;  // names of passes around which the program is printed; "all"
   bool verify_each = false;                // verify the program after each pass
   bool time = false;                       // print the time of each pass
 };
+
+/// Adds --no-opt, which leaves out the named passes (compiler/passes/passes.h).
+void add_no_opt(CLI::App& command, PassTexts& texts);
 
 /// Adds --print-before, --print-after, --verify-each and --time-passes.
 void add_pass_options(CLI::App& command, PassTexts& texts);

@@ -2,12 +2,10 @@
 #include "compiler/console/settings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cstdlib>
 
-#include "compiler/console/pass_options.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
@@ -52,19 +50,6 @@ void add_settings(CLI::App& c, SettingTexts& t, const std::string& sizes_help) {
 void add_no_cache(CLI::App& c) {
   c.add_flag_callback(
       "--no-cache", [] { ::setenv("LEHR_CACHE", "off", 1); }, "Compile again instead of using cached code");
-}
-
-void add_no_opt(CLI::App& c) {
-  const auto leave_out = [](const std::vector<std::string>& without) {
-    ::setenv("LEHR_NO_OPT", fmt::format("{}", fmt::join(without, ",")).c_str(), 1);
-  };
-  c.add_option_function<std::vector<std::string>>(
-       "--no-opt", leave_out,
-       "Optimisations of the compiler to leave out, separated by commas, to see whether one causes an error; all: "
-       "every one. docs/passes.md says what each does. Default: none")
-      ->take_all()
-      ->delimiter(',')
-      ->check(is_pass());
 }
 
 Result<Settings> read_settings(const SettingTexts& o) {

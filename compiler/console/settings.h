@@ -1,4 +1,4 @@
-// The options --set, --sizes, --labels, --no-cache and --no-opt, which several commands share.
+// The options --set, --sizes, --labels and --no-cache, which several commands share.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -38,9 +38,6 @@ void add_settings(CLI::App& command, SettingTexts& texts, const std::string& siz
 /// Adds --no-cache, which compiles the model again instead of using cached machine code. It sets LEHR_CACHE=off in the
 /// environment of the process.
 void add_no_cache(CLI::App& command);
-/// Adds --no-opt, which disables the named optimisation passes (compiler/passes/passes.h). It sets LEHR_NO_OPT in the
-/// environment of the process.
-void add_no_opt(CLI::App& command);
 
 /// Parses NAME=VALUE texts into constants and sizes, and reads the label files. Fails with ExitCode::usage if a text is
 /// malformed or a name is given twice, and with the error of the reader for label files.

@@ -240,15 +240,15 @@ std::optional<Error> Fitting::compile(const Requirements& requirements) {
   std::visit([&](auto& m) { m.options.item_parameters = settings_.save_locals; }, settings_.method);
   if (bound_.streamed && all_local)
     return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
-  Result<std::unique_ptr<Instance>> made =
-      Instance::make(analysed(), data(),
-                     {.save_locals = settings_.save_locals || predictive_.draws > 0,
-                      .gradients = requirements.gradients,
-                      .envelope = requirements.envelope,
-                      .states = requirements.likelihood,
-                      .batches = requirements.batches || bound_.streamed,
-                      .single = settings_.single},
-                     settings_.backend, settings_.save_locals ? 0 : requirements.window, item_source(requirements));
+  Result<std::unique_ptr<Instance>> made = Instance::make(
+      analysed(), data(),
+      {.save_locals = settings_.save_locals || predictive_.draws > 0,
+       .gradients = requirements.gradients,
+       .envelope = requirements.envelope,
+       .states = requirements.likelihood,
+       .batches = requirements.batches || bound_.streamed,
+       .single = settings_.single},
+      settings_.backend, settings_.save_locals ? 0 : requirements.window, item_source(requirements), settings_.passes);
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->set_offsets(bound_.references);
@@ -395,7 +395,8 @@ std::optional<Error> Fitting::sampling_too_imprecise() const {
   // Coordinate ascent instead of the sampler shows what rounding does to these data; 50 sweeps come near a solution.
   constexpr std::int64_t kSweeps = 50;
   const auto lost = [&](const std::string& why) { return Error{ExitCode::numerical, "", why, {}}; };
-  Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(analysed(), data(), {}, settings_.backend, 0, {}, settings_.passes.without_reports());
   if (!made) return made.error();
   Instance& instance = **made;
   if (const auto r = instance.start(settings_.seed, 0, StartKind::means); !r)

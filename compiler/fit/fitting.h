@@ -51,6 +51,7 @@ struct FitSettings {
   bool single = false;                 // true: items are computed in 32 bits (LowerOptions::single)
   std::int64_t predictive = 0;         // upper limit of numbers in each array kind of PredictiveDraws; 0: none
   Backend backend = Backend::native;   // native code or the interpreter
+  loops::PassOptions passes = {};      // the optimisation passes; what they report is of the fit's own program
   std::size_t threads = 0;             // worker threads; 0: one for each processor. Results do not depend on it
   std::int64_t parts = 0;              // incremental batches in a sweep; 0: chosen automatically
   std::int64_t at_a_time = 256;        // how many out-of-core items are in memory at a time

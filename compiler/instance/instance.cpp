@@ -87,8 +87,9 @@ std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, cons
 
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  const loops::LowerOptions& options, Backend backend,
-                                                 std::int64_t window, ItemSource source) {
-  loops::Lowered lowered = generate(analysed, data, with_new_items(options));
+                                                 std::int64_t window, ItemSource source,
+                                                 const loops::PassOptions& passes) {
+  loops::Lowered lowered = generate(analysed, data, with_new_items(options), passes);
   if (source.read) {
     if (const auto why = needs_all_items(analysed.model, analysed.schedule, lowered, source.plate))
       return Error{
@@ -116,8 +117,8 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
 }
 
 Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
-                   std::int64_t window)
-    : Instance(analysed, data, generate(analysed, data, with_new_items(options)), backend, window) {}
+                   std::int64_t window, const loops::PassOptions& passes)
+    : Instance(analysed, data, generate(analysed, data, with_new_items(options), passes), backend, window) {}
 
 Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
                    std::int64_t window, ItemSource source)
@@ -522,6 +523,13 @@ std::vector<NamedArray> Instance::posterior(bool locals, LocationOrigin origin) 
 Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options) {
   return Instance::make(analysed, data, options, Backend::native, 0);
+}
+
+MakeInstance compiled_instances(loops::PassOptions passes) {
+  return [passes = std::move(passes)](const Analysed& analysed, const BoundData& data,
+                                      const loops::LowerOptions& options) {
+    return Instance::make(analysed, data, options, Backend::native, 0, {}, passes);
+  };
 }
 
 }  // namespace lehr

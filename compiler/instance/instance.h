@@ -47,17 +47,18 @@ class Instance {
   /// `window` limits memory for stochastic inference with minibatches of SviOptions::batch items: factors of that many
   /// items are in memory at a time. 0 means all, and so does any number if the model does not take minibatches
   /// (compiler/machine/minibatch.h). With a source that reads, `data` has the sizes of all items and the arrays that do
-  /// not lie on them.
+  /// not lie on them. `passes` are the options of the optimisation.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 const loops::LowerOptions& options, Backend backend,
-                                                std::int64_t window, ItemSource source = {});
+                                                std::int64_t window, ItemSource source = {},
+                                                const loops::PassOptions& passes = {});
   /// Makes an instance of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
   /// Errors and arguments are those of the other make().
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
   /// Lowers and compiles the model like the first make(). Throws OutOfMemory if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
-           std::int64_t window = 0);
+           std::int64_t window = 0, const loops::PassOptions& passes = {});
   /// Makes an instance of a lowered program like the second make(). Throws OutOfMemory if the arrays do not fit into
   /// memory.
   Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
@@ -186,5 +187,7 @@ using MakeInstance = std::function<Result<std::unique_ptr<Instance>>(const Analy
 /// Makes an instance with newly compiled machine code and all items in memory. Can be used as a MakeInstance.
 Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options);
+/// Returns a function that makes instances like compiled_instance(), with these options of the passes.
+MakeInstance compiled_instances(loops::PassOptions passes);
 
 }  // namespace lehr

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -32,20 +31,13 @@ void require_well_formed(const Program& program, std::string_view when) {
 
 std::span<const Pass> passes() { return kPasses; }
 
-std::vector<Pass> passes_without(std::string_view names) {
-  // Commas at both ends make every name in the list stand between two commas.
-  const std::string without = fmt::format(",{},", names);
+std::vector<Pass> passes_without(const std::vector<std::string>& names) {
   const auto runs = [&](const Pass& p) {
-    return without.find(fmt::format(",{},", p.name)) == std::string::npos && without.find(",all,") == std::string::npos;
+    return std::ranges::none_of(names, [&](const std::string& name) { return name == p.name || name == "all"; });
   };
   std::vector<Pass> out;
   std::ranges::copy_if(kPasses, std::back_inserter(out), runs);
   return out;
-}
-
-std::vector<Pass> default_passes() {
-  const char* const names = std::getenv("LEHR_NO_OPT");
-  return passes_without(names ? names : "");
 }
 
 Program optimise(Program program, const PassOptions& options) {

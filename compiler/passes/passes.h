@@ -21,7 +21,7 @@ namespace lehr::loops {
 
 /// A pass of the pipeline.
 struct Pass {
-  std::string_view name;            // what --no-opt and LEHR_NO_OPT call the pass
+  std::string_view name;            // what --no-opt calls the pass
   std::string_view text;            // what it does, by the name that compilers have for it
   Program (*run)(Program program);  // returns the program after the pass
 };
@@ -29,14 +29,12 @@ struct Pass {
 /// Returns all passes, in the order in which optimise() runs them.
 std::span<const Pass> passes();
 
-/// Returns all passes but those whose names are in the list, which has commas between; "all" stands for every pass.
-std::vector<Pass> passes_without(std::string_view names);
-/// Returns the passes that run by default: all but those that the environment variable LEHR_NO_OPT names.
-std::vector<Pass> default_passes();
+/// Returns all passes but those whose names are in the list; "all" stands for every pass.
+std::vector<Pass> passes_without(const std::vector<std::string>& names);
 
 /// The argument of PassOptions::on_pass, which optimise() calls after each pass. It has the pass, the whole program
 /// before and after it, and the time that it took, in seconds of wall time. The references are valid only during the
-/// call. The options --print-before, --print-after and --time-passes of `lehr emit` and `lehr opt` print from it.
+/// call. The options --print-before, --print-after and --time-passes print from it.
 struct PassReport {
   const Pass& pass;       // the pass
   const Program& before;  // the program that it was given
@@ -44,11 +42,15 @@ struct PassReport {
   double seconds;         // wall time
 };
 
-/// Which passes optimise() runs, and what else it does.
+/// Which passes optimise() runs, and what else it does. It is a value that whoever compiles a program passes on;
+/// nothing else changes what the passes do.
 struct PassOptions {
-  std::vector<Pass> passes = default_passes();          // in the order in which they run
+  std::vector<Pass> passes = passes_without({});        // in the order in which they run
   bool verify_each = false;                             // verify the program before the first pass and after each
   std::function<void(const PassReport&)> on_pass = {};  // called after each pass
+
+  /// Returns the same options without `on_pass`, for further programs that a command compiles.
+  PassOptions without_reports() const { return {passes, verify_each, {}}; }
 };
 
 /// Returns the program after the passes. With `verify_each`, a malformed program throws std::logic_error with the

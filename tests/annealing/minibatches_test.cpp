@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "compiler/instance/instance.h"
@@ -37,11 +36,12 @@ struct Both {
   std::unique_ptr<test::Prepared> model;
   Instance whole, window;
 
-  explicit Both(const std::filesystem::path& path) : model(test::prepare(path)), whole(make(0)), window(make(kBatch)) {}
+  Both(const std::filesystem::path& path, const loops::PassOptions& passes)
+      : model(test::prepare(path)), whole(make(0, passes)), window(make(kBatch, passes)) {}
 
  private:
-  Instance make(std::int64_t items) const {
-    return Instance(model->front, model->data, {.batches = true}, Backend::native, items);
+  Instance make(std::int64_t items, const loops::PassOptions& passes) const {
+    return Instance(model->front, model->data, {.batches = true}, Backend::native, items, passes);
   }
 };
 
@@ -68,9 +68,7 @@ TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of 
   const bool in_lanes = GENERATE(false, true);
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string() << (in_lanes ? "" : ", none in lanes")) {
-      ::setenv("LEHR_NO_OPT", in_lanes ? "" : "vectorise-short-items", 1);
-      Both both(path);
-      ::unsetenv("LEHR_NO_OPT");
+      Both both(path, in_lanes ? loops::PassOptions() : test::without({"vectorise-short-items"}));
       for (StartKind kind : {StartKind::seeds, StartKind::allocations, StartKind::points, StartKind::flat}) {
         INFO("start " << static_cast<int>(kind));
         const Parameters sweep = sweep_once(both.whole, kind);

@@ -241,4 +241,18 @@ def profile(d):
     assert done[0].stdout.splitlines()[0].split() == ["step", "calls", *("operations", "functions", "bytes"), "share"]
 
 
-each(streams, one_set, killed, links, planted, many_at_once, formulas, no_room, restarts, held_out, profile)
+def passes(d):
+    """The switches for developers of the compiler: what passes do is printed, and no number changes."""
+    plain = lehr(*COIN, "--out", f"{d}/plain")
+    shown = lehr(*COIN, "--out", f"{d}/shown", "--print-before", "narrow", "--print-after", "narrow,pad-rows", "--verify-each")
+    heads = [line for line in shown.stdout.splitlines() if line.startswith(("// before", "// after"))]
+    assert heads == ["// before narrow", "// after narrow", "// after pad-rows"], heads
+    assert "// before" not in plain.stdout
+    timed = lehr(*COIN, "--out", f"{d}/timed", "--time-passes", "--no-opt", "narrow")
+    assert "pad-rows" in timed.stderr and "narrow" not in timed.stderr, timed.stderr
+    for name in ("shown", "timed"):
+        assert read(f"{d}/plain/posterior.npz", "rb") == read(f"{d}/{name}/posterior.npz", "rb"), name
+    assert "--print-after" in lehr(*COIN, "--out", f"{d}/wrong", "--print-after", "nothing", code=2).stderr
+
+
+each(streams, one_set, killed, links, planted, many_at_once, formulas, no_room, restarts, held_out, profile, passes)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "compiler/instance/instance.h"
@@ -27,16 +26,11 @@ struct Swept {
 
 /// Returns the text of the loops without a pass ("": with all).
 std::string text_of(const test::Prepared& p, const char* without) {
-  ::setenv("LEHR_NO_OPT", without, 1);
-  const std::string out = loops::print(generate(p.front, p.data, {.save_locals = true}).program);
-  ::unsetenv("LEHR_NO_OPT");
-  return out;
+  return loops::print(generate(p.front, p.data, {.save_locals = true}, test::without({without})).program);
 }
 
 Swept swept(const test::Prepared& p, const char* without) {
-  ::setenv("LEHR_NO_OPT", without, 1);
-  Instance instance(p.front, p.data, {.save_locals = true}, Backend::native);
-  ::unsetenv("LEHR_NO_OPT");
+  Instance instance(p.front, p.data, {.save_locals = true}, Backend::native, 0, test::without({without}));
   REQUIRE(instance.start(3, 0));
   CaviOptions o;
   o.max_iterations = 4;

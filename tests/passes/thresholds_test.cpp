@@ -154,8 +154,9 @@ class ThresholdOverride {
   ThresholdOverride& operator=(const ThresholdOverride&) = delete;
 };
 
-std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend) {
-  Instance instance(p.front, p.data, {.save_locals = true, .batches = true}, backend);
+std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend,
+                                       const loops::PassOptions& passes = {}) {
+  Instance instance(p.front, p.data, {.save_locals = true, .batches = true}, backend, 0, passes);
   // Parallel regions are cut into as many chunks as they have iterations, as for large data.
   instance.engine().work_with(2, ChunkSize{1e300, 0, 1});
   REQUIRE(instance.start(3, 0));
@@ -207,13 +208,6 @@ loops::Program program_of(const test::Prepared& p) {
   return std::move(l.program);
 }
 
-std::string all_passes() {
-  std::string out;
-  for (const loops::Pass& pass : loops::passes())
-    out += (out.empty() ? "" : ",") + std::string(pass.name);
-  return out;
-}
-
 /// Returns the k-th model, those of kModels first; null after the last. Models are prepared once.
 PreparedModel* prepared_model(std::size_t k) {
   static const std::vector<std::string> paths = [] {
@@ -226,9 +220,7 @@ PreparedModel* prepared_model(std::size_t k) {
   if (k == paths.size()) return nullptr;
   if (k == made.size()) {
     auto r = std::make_unique<PreparedModel>(PreparedModel{paths[k], test::prepare(paths[k]), {}});
-    ::setenv("LEHR_NO_OPT", all_passes().c_str(), 1);
-    r->expected = swept(*r->model, Backend::interpreter);
-    ::unsetenv("LEHR_NO_OPT");
+    r->expected = swept(*r->model, Backend::interpreter, test::without({"all"}));
     made.push_back(std::move(r));
   }
   return made[k].get();

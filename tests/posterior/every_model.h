@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "compiler/pipeline.h"
@@ -16,6 +17,11 @@ struct Prepared {
 
 /// Reads a model and its data. The test fails if either is missing or has errors.
 std::unique_ptr<Prepared> prepare(const std::filesystem::path& path);
+
+/// Returns options of the passes without these passes; "all" stands for every one.
+inline loops::PassOptions without(const std::vector<std::string>& passes) {
+  return {.passes = loops::passes_without(passes)};
+}
 
 /// Returns the paths of all example models.
 std::vector<std::filesystem::path> models();
