@@ -123,14 +123,15 @@ Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options)
 }
 
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
-                                Diagnostics& diagnostics) {
+                                Diagnostics& diagnostics, const schedule::PlanOptions& plan_options) {
   std::optional<Derived> derived = derive_conditionals(model, options, diagnostics);
-  return derived ? std::optional(schedule_updates(std::move(*derived))) : std::nullopt;
+  return derived ? std::optional(schedule_updates(std::move(*derived), plan_options)) : std::nullopt;
 }
 
-std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics) {
+std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics,
+                                const schedule::PlanOptions& plan_options) {
   const std::optional<model::Model> model = read(source, diagnostics);
-  return model ? analyse(*model, options, diagnostics) : std::nullopt;
+  return model ? analyse(*model, options, diagnostics, plan_options) : std::nullopt;
 }
 
 Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanOptions& options) {
@@ -185,6 +186,7 @@ Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,
                         const loops::PassOptions& passes) {
   options.inverse_temperatures = a.inverse_temperatures;
+  options.thresholds = passes.thresholds;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
   lowered.unoptimised = std::make_shared<const loops::Program>(lowered.program);
   lowered.program = loops::optimise(std::move(lowered.program), passes);

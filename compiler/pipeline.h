@@ -59,9 +59,10 @@ Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options 
 
 /// Derives the inference algorithm of a model: `derive_conditionals`, and `schedule_updates` of the result.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
-                                Diagnostics& diagnostics);
+                                Diagnostics& diagnostics, const schedule::PlanOptions& plan_options = {});
 /// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result.
-std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics);
+std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics,
+                                const schedule::PlanOptions& plan_options = {});
 
 /// Returns the analysis with a temperature for each item of the data. The log likelihood of an item is multiplied by 1
 /// / T, an element of a new given array (`inverse_temperatures` of the result). Fails with ExitCode::model and the

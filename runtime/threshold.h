@@ -1,47 +1,81 @@
 // Named thresholds: numbers that choose between two implementations of the same computation, such as the longest row
-// that is kept in registers. The results do not depend on them. A test can therefore set them so that small data reach
+// that is kept in registers. The results do not depend on them. A test can therefore move them so that small data reach
 // either implementation.
 #pragma once
 #include <charconv>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace lehr {
 
-/// A constant of type T with a name, "file.number", which tests can override. The environment variable
-/// LEHR_THRESHOLDS="name=value,name=value" is read at every use. It is part of the key under which compiled code is
-/// cached.
+/// A number of type T with a name, "file.number", by which Thresholds may move it.
 template <class T>
 class Threshold {
  public:
   /// Makes a threshold with its usual value.
   constexpr Threshold(std::string_view name, T value) : name_(name), value_(value) {}
 
-  /// Returns the name by which LEHR_THRESHOLDS overrides the value.
+  /// Returns the name.
   constexpr std::string_view name() const { return name_; }
-  /// Returns the value: that of the environment variable if it names this threshold, otherwise the usual one.
-  operator T() const {
-    const char* const set = std::getenv("LEHR_THRESHOLDS");
-    return set ? look_up(set) : value_;
-  }
+  /// Returns the usual value.
+  constexpr T usual() const { return value_; }
 
  private:
-  /// Returns the value for this name in a list "name=value,name=value", or the usual value if the list lacks it.
-  T look_up(std::string_view set) const {
-    while (!set.empty()) {
-      const std::string_view entry = set.substr(0, set.find(','));
-      set.remove_prefix(entry.size() == set.size() ? set.size() : entry.size() + 1);
-      const std::size_t equals = entry.find('=');
-      if (entry.substr(0, equals) != name_ || equals == std::string_view::npos) continue;
-      double value = 0;
-      std::from_chars(entry.data() + equals + 1, entry.data() + entry.size(), value);
-      return static_cast<T>(value);
-    }
-    return value_;
-  }
-
   std::string_view name_;  // "file.number"
   T value_;                // the usual value
 };
+
+/// The values of thresholds: the usual ones, but for those that were moved. The thresholds of the compiler are those of
+/// the program that is compiled (loops::Program::thresholds).
+class Thresholds {
+ public:
+  /// Has the usual values of all thresholds.
+  Thresholds() = default;
+  /// Moves the thresholds of a list "name=value,name=value". Entries of another form are ignored; the first of two
+  /// entries for one name counts.
+  explicit Thresholds(std::string_view list) {
+    while (!list.empty()) {
+      const std::string_view entry = list.substr(0, list.find(','));
+      list.remove_prefix(entry.size() == list.size() ? list.size() : entry.size() + 1);
+      const std::size_t equals = entry.find('=');
+      if (equals == std::string_view::npos) continue;
+      double value = 0;
+      std::from_chars(entry.data() + equals + 1, entry.data() + entry.size(), value);
+      values_.emplace(entry.substr(0, equals), value);
+    }
+  }
+
+  /// Returns the value of a threshold.
+  template <class T>
+  T operator[](const Threshold<T>& threshold) const {
+    const auto moved = values_.find(threshold.name());
+    return moved == values_.end() ? threshold.usual() : static_cast<T>(moved->second);
+  }
+
+  /// Returns the moved thresholds as a list "name=value,name=value", by name; empty for the usual values. It is part of
+  /// the key under which compiled code is cached.
+  std::string text() const {
+    std::string out;
+    for (const auto& [name, value] : values_) {
+      char digits[32];
+      const auto [end, failed] = std::to_chars(digits, digits + sizeof digits, value);
+      out.append(out.empty() ? "" : ",").append(name).append("=").append(digits, end);
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, double, std::less<>> values_;  // moved thresholds, by name
+};
+
+/// Returns the thresholds that the environment variable LEHR_THRESHOLDS moves, a list as above. Readers of files and
+/// the division of work among threads use them, so that tests reach all of their paths; the compiler does not.
+inline Thresholds thresholds_of_environment() {
+  const char* const list = std::getenv("LEHR_THRESHOLDS");
+  return list ? Thresholds(list) : Thresholds();
+}
 
 }  // namespace lehr

@@ -22,6 +22,7 @@
 #include "runtime/files/zip.h"
 #include "runtime/output/fit_files.h"
 #include "runtime/terminal/printable.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 
@@ -168,6 +169,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
                                                      row.to);
   }
   out["--interpret"] = flag(o.interpret);
+  out["--thresholds"] = fmt::format("{}", fmt::join(o.passes.thresholds, ","));
   out["--no-opt"] = fmt::format("{}", fmt::join(o.passes.without, ","));
   out["temperatures of --anneal"] = listed(settings.method);
   out["start in --init"] = digest_of(settings);
@@ -231,7 +233,8 @@ Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const B
 
 Identity with_data(Identity identity, const BoundData& data) {
   const Result<std::string> program = read_file("/proc/self/exe");
-  identity["program"] = fmt::format("{} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint());
+  identity["program"] = fmt::format("{} {} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint(),
+                                    thresholds_of_environment().text());
   identity["constant or size"] = digest_of_sizes(data);
   identity["data"] = digest_of(data);
   return identity;

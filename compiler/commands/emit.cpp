@@ -34,7 +34,7 @@ void add_emit(CLI::App& app, Action& action) {
   add_no_opt(*command, o->passes);
   add_pass_options(*command, o->passes);
   put_in_group(*command, kDeveloperOptions,
-               {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes"});
+               {"--no-opt", "--thresholds", "--print-before", "--print-after", "--verify-each", "--time-passes"});
   command->footer(
       "Examples:\n  lehr emit models/lda.lehr --as density\n"
       "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906\n"

@@ -80,9 +80,9 @@ void group_fit_options(CLI::App& c) {
   put_in_group(c, kOutputOptions,
                {"--out", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every", "--test-every",
                 "--predictive", "--quiet"});
-  put_in_group(
-      c, kDeveloperOptions,
-      {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes", "--profile", "--interpret"});
+  put_in_group(c, kDeveloperOptions,
+               {"--no-opt", "--thresholds", "--print-before", "--print-after", "--verify-each", "--time-passes",
+                "--profile", "--interpret"});
 }
 
 void resolve_output_directory(const CLI::App& c, FitArguments& o) {

@@ -28,7 +28,7 @@ struct FitArguments {
   std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
   std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt
   std::int64_t predictive = 1'000'000;  // most log likelihoods, and most replicates, in draws.nc; 0: none
-  PassTexts passes;                     // --no-opt, --print-before, --print-after, --verify-each and --time-passes
+  PassTexts passes;  // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
   bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
 
   /// Returns true if a temperature was asked for (--anneal or --temper), so that the trace has a column for the

@@ -25,7 +25,8 @@ constexpr double kMaxScalars = 1 << 24;
 /// vectorised with the same neighbours as in memory and has the same bits.
 std::int64_t items_at_once(const OutOfCoreData& data, std::int64_t draws) {
   const double fit = kMaxScalars / std::max(1.0, data.values_per_item() * static_cast<double>(draws));
-  const auto most = std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
+  const auto most =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, thresholds_of_environment()[kMostItems]);
   return most < kItemsTogether ? most : most / kItemsTogether * kItemsTogether;
 }
 

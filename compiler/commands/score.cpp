@@ -96,7 +96,8 @@ Result<ScoredData> score_in_batches(const ScoreOptions& o, const FittedModel& f)
   const Result<std::shared_ptr<const OutOfCoreData>> data =
       OutOfCoreData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit), nullptr, constants);
   if (!data) return data.error();
-  const std::int64_t items = (*data)->items(), at_once = kItemsAtOnce, parts = (items + at_once - 1) / at_once;
+  const std::int64_t items = (*data)->items(), at_once = thresholds_of_environment()[kItemsAtOnce],
+                     parts = (items + at_once - 1) / at_once;
   ScoredData out;
   for (std::int64_t k = 0; k < parts; ++k) {
     const machine::ItemRange part{items * k / parts, items * (k + 1) / parts};

@@ -2,10 +2,12 @@
 #include "compiler/console/pass_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "compiler/loops/print_loops.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -33,6 +35,12 @@ void add_no_opt(CLI::App& c, PassTexts& t) {
 }
 
 void add_pass_options(CLI::App& c, PassTexts& t) {
+  c.add_option("--thresholds", t.thresholds,
+               "Numbers that choose between two ways to generate code, to test both; separated by commas. Their names "
+               "are in the sources of the compiler")
+      ->take_all()
+      ->delimiter(',')
+      ->type_name("NAME=VALUE");
   c.add_option("--print-before", t.before, "Print the loops before these passes, separated by commas")
       ->take_all()
       ->delimiter(',')
@@ -48,6 +56,7 @@ void add_pass_options(CLI::App& c, PassTexts& t) {
 loops::PassOptions pass_options(const PassTexts& t) {
   loops::PassOptions out;
   out.passes = loops::passes_without(t.without);
+  out.thresholds = Thresholds(fmt::format("{}", fmt::join(t.thresholds, ",")));
   out.verify_each = t.verify_each;
   if (t.before.empty() && t.after.empty() && !t.time) return out;
   out.on_pass = [t](const loops::PassReport& r) {

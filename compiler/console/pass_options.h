@@ -1,5 +1,6 @@
 // Options of commands that choose the optimisation passes, and show what they do to a program.
 #pragma once
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace lehr::commands {
 /// The values of the options.
 struct PassTexts {
   std::vector<std::string> without;        // names of passes that do not run; "all"
+  std::vector<std::string> thresholds;     // NAME=VALUE, of thresholds that are moved (runtime/threshold.h)
   std::vector<std::string> before, after;  // names of passes around which the program is printed; "all"
   bool verify_each = false;                // verify the program after each pass
   bool time = false;                       // print the time of each pass
@@ -19,7 +21,7 @@ struct PassTexts {
 /// Adds --no-opt, which leaves out the named passes (compiler/passes/passes.h).
 void add_no_opt(CLI::App& command, PassTexts& texts);
 
-/// Adds --print-before, --print-after, --verify-each and --time-passes.
+/// Adds --thresholds, --print-before, --print-after, --verify-each and --time-passes.
 void add_pass_options(CLI::App& command, PassTexts& texts);
 
 /// Returns a check that a name is that of a pass or "all".

@@ -342,7 +342,7 @@ std::int64_t OutOfCoreData::row(PlateId nested, std::int64_t item) const {
 }
 
 std::optional<Error> OutOfCoreData::survey(ItemRange items) {
-  std::int64_t most = kFirstItems;
+  std::int64_t most = thresholds_of_environment()[kFirstItems];
   survey_.begin = items.begin;
   for (std::int64_t begin = items.begin; begin < items.end;) {
     const ItemRange run{begin, std::min(items.end, begin + most)};
@@ -362,7 +362,8 @@ std::optional<Error> OutOfCoreData::survey(ItemRange items) {
     begin = run.end;
     // The next part has about kValuesPerPart numbers.
     const double an_item = std::max(1.0, survey_.value_count / static_cast<double>(begin - items.begin));
-    most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kValuesPerPart / an_item), 1, kMaxItems);
+    most = std::clamp<std::int64_t>(static_cast<std::int64_t>(thresholds_of_environment()[kValuesPerPart] / an_item), 1,
+                                    thresholds_of_environment()[kMaxItems]);
   }
   return std::nullopt;
 }
@@ -411,7 +412,7 @@ std::optional<Error> OutOfCoreData::far_column() const {
 }
 
 std::optional<Error> OutOfCoreData::make_whole() {
-  const ItemRange first{0, std::min<std::int64_t>(items_, kFirstItems)};
+  const ItemRange first{0, std::min<std::int64_t>(items_, thresholds_of_environment()[kFirstItems])};
   Result<Dataset> arrays = arrays_of({&first, 1});
   if (!arrays) return arrays.error();
   Result<BoundData> part = bind_part(std::move(*arrays), 0);

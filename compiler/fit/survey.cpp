@@ -60,7 +60,8 @@ void DataSurvey::coarsen_index(std::int64_t new_stride) {
 }
 
 void DataSurvey::thin() {
-  while (std::ranges::any_of(item_offsets, [](const auto& r) { return r.size() > kMaxIndexEntries; }))
+  while (std::ranges::any_of(item_offsets,
+                             [](const auto& r) { return r.size() > thresholds_of_environment()[kMaxIndexEntries]; }))
     coarsen_index(2 * stride);
 }
 

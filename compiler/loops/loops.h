@@ -31,6 +31,7 @@
 
 #include "compiler/math/family.h"
 #include "compiler/support/ids.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 
@@ -299,6 +300,7 @@ struct Program {
   // By Demand: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
   // needed.
   std::array<NumberAddress, 3> demand_flags = {};
+  Thresholds thresholds = {};  // of the lowering, the passes and the code generation; no part of the text
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }

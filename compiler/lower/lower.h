@@ -164,10 +164,11 @@ struct LowerOptions {
   /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, fused
   /// categories take the picks.
   bool item_starts = false;
-  bool envelope = false;  // Interface::envelope
-  bool states = false;    // Interface::states
-  bool batches = false;   // only some items are in memory at a time: StageFunctions::data
-  bool single = false;    // item functions may use 32 bits: Function::f32_allowed
+  bool envelope = false;       // Interface::envelope
+  bool states = false;         // Interface::states
+  bool batches = false;        // only some items are in memory at a time: StageFunctions::data
+  bool single = false;         // item functions may use 32 bits: Function::f32_allowed
+  Thresholds thresholds = {};  // Program::thresholds, which the lowering uses too
 };
 
 /// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.

@@ -46,7 +46,7 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
     if (length(x) < 0 || a_[x].parent || (solved.walk && solved.walk->bound == x)) return {};
     elements *= length(x);
   }
-  if (elements > kMostParts) return {};
+  if (elements > options_.thresholds[kMostParts]) return {};
 
   // From here on, `late` has all index variables that the second half loops over.
   late.insert(out.parts.begin(), out.parts.end());

@@ -25,7 +25,7 @@ bool HoistedSums::can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) con
   own.merge(terms_.index_variables(atoms[atom].event));
   return std::ranges::any_of(t.term->index_vars, [&](IndexVarId x) {
     const std::int64_t length = constant_length(a_[x].plate);
-    return !own.contains(x) && (length < 0 || length >= kFewestParts);
+    return !own.contains(x) && (length < 0 || length >= options_.thresholds[kFewestParts]);
   });
 }
 
@@ -48,7 +48,7 @@ std::optional<HoistedSums::Hoisted> HoistedSums::take(BlockId b, Uses& uses, con
     elements *= length;
     out.fixed[x] = false;
   }
-  if (elements > kMostElements) return {};
+  if (elements > options_.thresholds[kMostElements]) return {};
   const auto last = std::stable_partition(uses.begin(), uses.end(),
                                           [&](const auto& use) { return !can_hoist(b, use.first, use.second); });
   out.uses.assign(last, uses.end());

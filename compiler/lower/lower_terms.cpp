@@ -536,7 +536,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   for (const Factor& f : take(nest.factors)) {
     ExprId v = f.value(env);
     // A bit that is 0 makes the product 0: a branch skips the loops inside.
-    if (f.often_zero && nest.order.size() >= kWorthABranch) bit = v = b_.let(b_.fresh("bit"), v);
+    if (f.often_zero && nest.order.size() >= options_.thresholds[kWorthABranch]) bit = v = b_.let(b_.fresh("bit"), v);
     product = product.valid() ? b_.mul(product, v) : v;
   }
   if (bit.valid()) {

@@ -67,13 +67,13 @@ std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const model::Variable& var = m_[block.variable];
   const auto length = [&](std::size_t x) { return constant_length(var.axes[x]); };
   // Only scalars are scattered to read the data once; vectors and categories count as too large.
-  std::int64_t elements = var.event.empty() && !var.value_plate ? 1 : kMostScattered + 1;
+  std::int64_t elements = var.event.empty() && !var.value_plate ? 1 : options_.thresholds[kMostScattered] + 1;
   for (std::size_t x = 0; x < var.axes.size(); ++x)
-    elements = std::min(kMostScattered + 1, elements * std::max<std::int64_t>(length(x), 1));
+    elements = std::min(options_.thresholds[kMostScattered] + 1, elements * std::max<std::int64_t>(length(x), 1));
   std::vector<bool> fixed(var.axes.size(), true);
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     for (const auto& [t, atom] : uses) {
-      const bool once = elements <= kMostScattered && length(x) >= 0 && goes_over_data(t, atom);
+      const bool once = elements <= options_.thresholds[kMostScattered] && length(x) >= 0 && goes_over_data(t, atom);
       if (once || std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]]))
         fixed[x] = block.sequential[x];
     }

@@ -127,7 +127,7 @@ std::string emit_embeddable(const loops::Program& program, const Image& image, c
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
-  optimise(*module, *target, options.level);
+  optimise(*module, *target, options.level, program.thresholds);
 
   if (llvm::Linker::linkModules(*module, driver_for(*target, context)))
     throw std::runtime_error("native: the driver cannot be linked with the model");

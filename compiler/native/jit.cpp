@@ -21,8 +21,9 @@ namespace {
 /// Returns the linked code of a program, from the cache if it is there; new code is stored in the cache.
 std::string code_of(const loops::Program& program, const Options& options) {
   const ObjectCache cache = ObjectCache::of_user();
-  const std::string key =
-      cache.is_enabled() ? cache.key({loops::serialise(program), options.cpu, std::to_string(options.level)}) : "";
+  const std::string key = cache.is_enabled() ? cache.key({loops::serialise(program), program.thresholds.text(),
+                                                          options.cpu, std::to_string(options.level)})
+                                             : "";
   if (std::optional<std::string> cached = cache.find(key)) return *std::move(cached);
   std::string made = linked_code(program, options);
   cache.store(key, made);

@@ -107,7 +107,7 @@ std::string linked_code(const loops::Program& program, const Options& options) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
-  optimise(*module, *target, options.level);
+  optimise(*module, *target, options.level, program.thresholds);
   define_imports(*module);
   const std::string bytes = emit_module(*module, *target, false);
   auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "model"));

@@ -271,21 +271,23 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPaddi
   if (spare && shape.trips && shape.innermost) *shape.trips += spare->extra_trips(loop, lanes);
   // Scratch that iterations share makes them dependent, until it is private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
-  shape.masked =
-      !shape.trips && shape.innermost && !body.has_break && body.nodes >= kLongBodyNodes && runs_along(program, loop);
+  shape.masked = !shape.trips && shape.innermost && !body.has_break &&
+                 body.nodes >= program.thresholds[kLongBodyNodes] && runs_along(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
-  if (shape.parallel && trips >= kFewestTogether && 2 * trips == lanes && body.nodes >= kFunctionNodes)
+  if (shape.parallel && trips >= program.thresholds[kFewestTogether] && 2 * trips == lanes &&
+      body.nodes >= program.thresholds[kFunctionNodes])
     shape.lanes = lanes = static_cast<int>(trips);  // half a vector
   // An innermost loop of half a vector or less, or another one of at most four iterations, is unrolled now.
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
-  shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
+  shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= program.thresholds[kUnrollNowNodes]);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
-  const bool fits = !shape.innermost || rounds <= kUnrolledVectors;
-  shape.unroll_later = !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
+  const bool fits = !shape.innermost || rounds <= program.thresholds[kUnrolledVectors];
+  shape.unroll_later =
+      !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= program.thresholds[kUnrollLaterNodes];
   // A long loop: the iterations after the last whole round of vectors become a loop of their own.
   if (shape.innermost && !shape.unroll_now && !shape.unroll_later && !body.has_break) {
-    const std::int64_t round = body.nodes >= kLongBodyNodes ? lanes : 4 * lanes;
+    const std::int64_t round = body.nodes >= program.thresholds[kLongBodyNodes] ? lanes : 4 * lanes;
     shape.tail = trips > round ? trips % round : 0;
   }
   return shape;
@@ -320,7 +322,7 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
     (how == loops::ScalarUse::declared ? declared : out.scalars).insert(scalar);
   };
   Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
-  if (!large_blocks) walk.largest_block = kWholeBlock;
+  if (!large_blocks) walk.largest_block = program.thresholds[kWholeBlock];
   for (const Stmt& s : statements)
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   for (ScalarId s : declared)
@@ -337,12 +339,12 @@ bool is_cheap_code(const Program& program, std::size_t function) {
       if (phase.function == function) trips = literal(program, phase.trip_count);
   }
   const auto nodes = Work(program, program.functions[function], trips).of(program.functions[function].body);
-  return nodes && *nodes <= kLittleWork;
+  return nodes && *nodes <= program.thresholds[kLittleWork];
 }
 
 bool is_cheap_code(const Program& program, const Stmt& statement) {
   const auto nodes = Work(program).of({&statement, 1});
-  return nodes && *nodes <= kLittleOfStatement;
+  return nodes && *nodes <= program.thresholds[kLittleOfStatement];
 }
 
 std::size_t statement_count(const Block& block) {

@@ -155,7 +155,7 @@ void FunctionLowering::run() {
     buffers_[local.index()] = bind_local_array(program_[local]);
     is_local_array_[local.index()] = true;
   }
-  if (source_.body.size() <= kWholeBlock) bind_buffers(uses_of(program_, source_.body, false));
+  if (source_.body.size() <= program_.thresholds[kWholeBlock]) bind_buffers(uses_of(program_, source_.body, false));
   lower(source_.body);
   b_.CreateRet(b_.getInt32(0));
   for (BufferId local : spare_.zero_padded())

@@ -157,7 +157,8 @@ void FunctionLowering::prefetch_rows(const loops::For& loop, llvm::Value* index,
         .expr(row.at);
     if (!all_here) continue;
     const std::int64_t bytes = bytes_of_row(program_, row.table);
-    const std::int64_t ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, kMostIterations);
+    const std::int64_t ahead =
+        std::clamp<std::int64_t>(program_.thresholds[kAhead] / bytes, 1, program_.thresholds[kMostIterations]);
     evaluated_.clear();
     values_[loop.index] = b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(ahead))),

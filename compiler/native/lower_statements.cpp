@@ -23,7 +23,7 @@ bool FunctionLowering::is_cheap(const loops::Stmt& statement) const {
 }
 
 void FunctionLowering::lower(const loops::Block& block) {
-  if (block.size() > kWholeBlock) return outline_block(block);
+  if (block.size() > program_.thresholds[kWholeBlock]) return outline_block(block);
   for (const loops::Stmt& statement : block) {
     evaluated_.clear();
     other_evaluated_.clear();

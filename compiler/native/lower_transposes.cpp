@@ -92,7 +92,8 @@ std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const 
              inner_trips = shape_of(program_, *inner, lanes_).trips;
   const loops::Type element = program_[store->buffer].element;
   const bool fits = inner_trips && *inner_trips > 0 && *inner_trips % kLanes == 0 && outer_trips &&
-                    *outer_trips >= kFewest && loops::is_real(element) && element == program_[load->buffer].element;
+                    *outer_trips >= program_.thresholds[kFewest] && loops::is_real(element) &&
+                    element == program_[load->buffer].element;
   if (!fits) return std::nullopt;
   const bool to_rows = is_transposed(program_, store->indices, node.index, inner->index) &&
                        is_straight(program_, load->indices, node.index, inner->index);

@@ -104,7 +104,7 @@ int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
   const bool few = trips == width || (trips % width == 0 && shape.unroll_later);
   const bool only_adds =
       std::ranges::none_of(node.body, [](const Stmt& s) { return std::holds_alternative<Store>(s.node); });
-  if (!few || node.body.size() > kWholeBlock || !(shape.parallel || only_adds)) return 0;
+  if (!few || node.body.size() > program_.thresholds[kWholeBlock] || !(shape.parallel || only_adds)) return 0;
   return VectorCheck(program_, node, element_arrays_).are_lanes(node.body) ? width : 0;
 }
 

@@ -52,12 +52,6 @@ std::string processor() {
   return out;
 }
 
-/// Returns the thresholds that the environment sets (runtime/threshold.h); they change code.
-std::string set_thresholds() {
-  const char* const set = std::getenv("LEHR_THRESHOLDS");
-  return set ? set : "";
-}
-
 /// Returns the path without slashes at its end, which would make the system follow a link.
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.ends_with('/'))
@@ -227,8 +221,7 @@ ObjectCache ObjectCache::of_user(std::uintmax_t most_bytes) { return {folder_of_
 
 std::string ObjectCache::key(std::initializer_list<std::string_view> parts) const {
   const std::string machine = folder_.empty() ? "" : processor();
-  return machine.empty() ? ""
-                         : digest({generator_digest(), machine, chosen_processor(), set_thresholds(), digest(parts)});
+  return machine.empty() ? "" : digest({generator_digest(), machine, chosen_processor(), digest(parts)});
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {

@@ -56,20 +56,36 @@ llvm::FunctionPassManager simplification() {
   return passes;
 }
 
+/// Returns the analyses that hold after a pass that changes instructions, but no control flow.
+llvm::PreservedAnalyses preserved_after(bool changed) {
+  if (!changed) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
+}
+
 /// Wraps a function of this folder as an LLVM pass. It may change instructions, but no control flow.
 template <bool (*change)(llvm::Function&)>
 struct KeepsControlFlow : llvm::PassInfoMixin<KeepsControlFlow<change>> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    if (!change(function)) return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses preserved;
-    preserved.preserveSet<llvm::CFGAnalyses>();
-    return preserved;
+    return preserved_after(change(function));
   }
+};
+
+/// unmask_multiply_adds as an LLVM pass.
+struct UnmaskMultiplyAdds : llvm::PassInfoMixin<UnmaskMultiplyAdds> {
+  explicit UnmaskMultiplyAdds(Thresholds of_program) : thresholds(std::move(of_program)) {}
+
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    return preserved_after(unmask_multiply_adds(function, thresholds));
+  }
+
+  Thresholds thresholds;  // of the program
 };
 
 /// Returns the passes after inlining. `parts`: for parts of large functions, without vectorisation of straight-line
 /// code (SLP).
-llvm::FunctionPassManager vectorisation(bool parts) {
+llvm::FunctionPassManager vectorisation(bool parts, const Thresholds& thresholds) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
@@ -85,7 +101,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(KeepsControlFlow<carry_accumulators>());
-  passes.addPass(KeepsControlFlow<unmask_multiply_adds>());
+  passes.addPass(UnmaskMultiplyAdds(thresholds));
   passes.addPass(KeepsControlFlow<combine_reductions>());
   passes.addPass(KeepsControlFlow<narrow_masked_accesses>());
   if (!parts) {
@@ -183,7 +199,7 @@ void sanitize(llvm::Module& module, Options::Sanitizer sanitizer, llvm::ModulePa
 
 }  // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
+void optimise(llvm::Module& module, llvm::TargetMachine& target, int level, const Thresholds& thresholds) {
 #ifndef NDEBUG
   if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
 #endif
@@ -191,7 +207,9 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
   if (level > 0) passes.addPass(on_functions(simplification(), simplification(), registers()));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
-  if (level > 0) passes.addPass(on_functions(vectorisation(false), vectorisation(true), llvm::FunctionPassManager()));
+  if (level > 0)
+    passes.addPass(
+        on_functions(vectorisation(false, thresholds), vectorisation(true, thresholds), llvm::FunctionPassManager()));
   run(module, target, std::move(passes));
   translate_plainly(module);
 }

@@ -29,14 +29,14 @@ constexpr Threshold<std::uint64_t> kInRegisters("native.outlining.in_registers",
 /// Consecutive statements of a block that become one function.
 using Part = std::span<const loops::Stmt>;
 
-/// Returns a block in parts of about kPartStatements statements, those inside loops included.
-std::vector<Part> parts_of(const loops::Block& block) {
+/// Returns a block in parts of about `statements` statements, those inside loops included.
+std::vector<Part> parts_of(const loops::Block& block, std::size_t statements) {
   std::vector<Part> out;
   std::size_t begin = 0, count = 0;
   for (std::size_t k = 0; k < block.size(); ++k) {
     count += 1;
     if (const auto* loop = std::get_if<loops::For>(&block[k].node)) count += statement_count(loop->body);
-    if (k + 1 < block.size() && count < kPartStatements) continue;
+    if (k + 1 < block.size() && count < statements) continue;
     out.push_back(Part(block).subspan(begin, k + 1 - begin));
     begin = k + 1;
     count = 0;
@@ -47,7 +47,7 @@ std::vector<Part> parts_of(const loops::Block& block) {
 }  // namespace
 
 void FunctionLowering::outline_block(const loops::Block& block) {
-  const std::vector<Part> parts = parts_of(block);
+  const std::vector<Part> parts = parts_of(block, program_.thresholds[kPartStatements]);
   std::unordered_set<loops::ScalarId> own;  // scalars that the block declares
   for (const loops::Stmt& s : block) {
     if (const auto scalar = declared(s)) own.insert(*scalar);
@@ -81,7 +81,7 @@ void FunctionLowering::call_cold_outlined(Part statements) {
   };
   const auto copy = [&](llvm::Value*& at) {
     auto* original = llvm::dyn_cast_or_null<llvm::AllocaInst>(at);
-    if (!original || *original->getAllocationSize(layout) > kInRegisters) return;
+    if (!original || *original->getAllocationSize(layout) > program_.thresholds[kInRegisters]) return;
     llvm::AllocaInst* own = stack_slot(original->getAllocatedType(), 1, "own");
     own->setAlignment(original->getAlign());
     move(own, original);

@@ -185,7 +185,7 @@ std::string llvm_text(const loops::Program& program, const Options& options) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
-  if (options.level > 0) optimise(*module, *target, options.level);
+  if (options.level > 0) optimise(*module, *target, options.level, program.thresholds);
   std::string text;
   llvm::raw_string_ostream out(text);
   module->print(out, nullptr);
@@ -196,7 +196,7 @@ std::string assembly(const loops::Program& program, const Options& options) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
-  optimise(*module, *target, options.level);
+  optimise(*module, *target, options.level, program.thresholds);
   return emit_module(*module, *target, true);
 }
 

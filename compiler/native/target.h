@@ -28,7 +28,8 @@ std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const O
 std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly);
 
 /// Runs the optimiser pipeline over the module. At level 0 it only inlines the special functions.
-void optimise(llvm::Module& module, llvm::TargetMachine& target, int level);
+/// `thresholds` are those of the program.
+void optimise(llvm::Module& module, llvm::TargetMachine& target, int level, const Thresholds& thresholds);
 
 /// Removes functions and data that no exported function reaches, and instruments the rest for the sanitizer.
 void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer);

@@ -96,7 +96,7 @@ void clear_others(llvm::IntrinsicInst& load) { load.setArgOperand(3, llvm::Const
 
 }  // namespace
 
-bool unmask_multiply_adds(llvm::Function& function) {
+bool unmask_multiply_adds(llvm::Function& function, const Thresholds& thresholds) {
   // Patterns by factor and lanes: what several share is made 0 once.
   llvm::MapVector<std::pair<llvm::Value*, llvm::Constant*>, std::vector<Tail>> shared;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -105,9 +105,9 @@ bool unmask_multiply_adds(llvm::Function& function) {
   bool changed = false;
   for (auto& [key, tails] : shared) {
     llvm::IntrinsicInst* load = load_of(key.first, *lanes_chosen(*tails[0].chosen));
-    llvm::Value* zeroed = load                              ? load
-                          : tails.size() >= kFewestUnmasked ? with_zeros(key.first, *tails[0].chosen)
-                                                            : nullptr;
+    llvm::Value* zeroed = load                                          ? load
+                          : tails.size() >= thresholds[kFewestUnmasked] ? with_zeros(key.first, *tails[0].chosen)
+                                                                        : nullptr;
     if (!zeroed) continue;
     if (load) clear_others(*load);
     for (const Tail& x : tails) {

@@ -3,6 +3,7 @@
 // the other lanes, adding them changes nothing and the select can go. Masked loads leave 0 there at no cost.
 //   sum = select(mask, sum + f * masked_load(row), sum)      becomes      sum = sum + f0 * masked_load(row, 0)
 #pragma once
+#include "runtime/threshold.h"
 
 namespace llvm {
 class Function;
@@ -12,6 +13,6 @@ namespace lehr::native {
 
 /// Removes the selects of masked multiply-adds, after it has made the unused lanes of both factors 0. A factor that
 /// several products share is made 0 there once. Returns true if anything changed.
-bool unmask_multiply_adds(llvm::Function& function);
+bool unmask_multiply_adds(llvm::Function& function, const Thresholds& thresholds);
 
 }  // namespace lehr::native

@@ -66,7 +66,7 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   for (const BufferId b : tables)
-    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : std::int64_t{kUnknownLength});
+    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : std::int64_t{p.thresholds[kUnknownLength]});
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<Store>(&s.node);
     if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));
@@ -77,11 +77,13 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
     waits = true;
     in_lanes = in_lanes && item_rows(p, varying, loop.index, std::get<For>(s.node));
   }
-  const std::int64_t width = std::min<std::int64_t>(waits ? kMostWithLatency : kMost, kInRegisters / own);
-  if (branches || shared <= 2 * kInRegisters || width < 2) return {};
+  const std::int64_t width = std::min<std::int64_t>(waits ? p.thresholds[kMostWithLatency] : p.thresholds[kMost],
+                                                    p.thresholds[kInRegisters] / own);
+  if (branches || shared <= 2 * p.thresholds[kInRegisters] || width < 2) return {};
   if (!waits || !in_lanes) return VectorForm{.width = width, .unrolled = true, .min_group = width};
   const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(width)));
-  return VectorForm{.width = kInLanes, .unrolled = true, .min_group = kInLanes, .unroll = together};
+  return VectorForm{
+      .width = p.thresholds[kInLanes], .unrolled = true, .min_group = p.thresholds[kInLanes], .unroll = together};
 }
 
 }  // namespace

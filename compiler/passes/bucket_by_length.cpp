@@ -139,14 +139,14 @@ class Sort {
     const ScalarId window = scalar("window"), count = scalar("count"), position = scalar("place");
     Block body;
     const ExprId left = binary(BinaryOp::subtract, loop.end, get(window));
-    body.push_back(Stmt{Let{count, binary(BinaryOp::minimum, i(kWindow), left)}});
+    body.push_back(Stmt{Let{count, binary(BinaryOp::minimum, i(p_.thresholds[kWindow]), left)}});
     body.push_back(measured(loop, length, window, count));
     body.push_back(ranked(window, count));
     Block iteration;
     iteration.push_back(Stmt{Let{loop.index, load(order_, get(position))}});
     std::ranges::move(loop.body, std::back_inserter(iteration));
     body.push_back(Stmt{For{position, i(0), get(count), std::move(iteration), true, 1}});
-    return For{window, loop.begin, loop.end, std::move(body), false, kWindow};
+    return For{window, loop.begin, loop.end, std::move(body), false, p_.thresholds[kWindow]};
   }
 
   /// Returns the loop that stores the lengths of a window's items.
@@ -190,7 +190,7 @@ class Sort {
   ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
   ScalarId scalar(const std::string& stem) { return make_scalar(p_, stem); }
   BufferId array(const std::string& stem) {
-    p_.sizes.push_back({"window", kWindow, -1});
+    p_.sizes.push_back({"window", p_.thresholds[kWindow], -1});
     const SizeId size(p_.sizes.size() - 1);
     p_.buffers.push_back({fmt::format("{}.{}", stem, p_.buffers.size()), Type::i64, Role::scratch, {size}});
     arrays_.emplace_back(p_.buffers.size() - 1);

@@ -32,9 +32,9 @@ SmallIdSet<BufferId> candidates_in(const Program& p) {
     if (b.role != Role::expectation || b.element != Type::f64 || b.axes.empty() || p[b.axes[0]].constant >= 0) continue;
     std::int64_t elements = 1;
     for (std::size_t axis = 1; axis < b.axes.size(); ++axis)
-      elements =
-          std::min(kMostElements + 1, elements * std::max<std::int64_t>(p[b.axes[axis]].constant, -kMostElements));
-    if (elements > 0 && elements <= kMostElements) out.insert(BufferId(k));
+      elements = std::min(p.thresholds[kMostElements] + 1,
+                          elements * std::max<std::int64_t>(p[b.axes[axis]].constant, -p.thresholds[kMostElements]));
+    if (elements > 0 && elements <= p.thresholds[kMostElements]) out.insert(BufferId(k));
   }
   return out;
 }

@@ -138,7 +138,7 @@ class Jam {
     long_loops_ = longest_ = sums_ = 0;
     has_varying_sums_ = false;
     if (!is_simple(parts->before) || !is_simple(parts->after)) return std::nullopt;
-    if (has_varying_sums_ && longest_ > kShortRow) return std::nullopt;
+    if (has_varying_sums_ && longest_ > p_.thresholds[kShortRow]) return std::nullopt;
     return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
   }
 
@@ -166,7 +166,7 @@ class Jam {
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
         if (literal(p_, loop->begin) != 0 || !end || (adds_to_varying_row(*loop) && !is_flat(*loop))) return false;
-        long_loops_ += *end >= kMinVectorLength;
+        long_loops_ += *end >= p_.thresholds[kMinVectorLength];
         longest_ = std::max(longest_, *end);
         return is_simple(loop->body);
       }
@@ -213,7 +213,7 @@ class Jam {
     Block body;
     body.push_back(Stmt{Local{one_by_one_, integer(1)}});
     Block whole = together(parts, false), fewer;
-    if (longest_ < kUnmaskedLength && !has_varying_sums_) fewer = together(parts, true);
+    if (longest_ < p_.thresholds[kUnmaskedLength] && !has_varying_sums_) fewer = together(parts, true);
     body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
     Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
     body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});

@@ -75,7 +75,7 @@ class Steps {
     for (const BufferId b : all.stores)
       if (is_private(b, loop)) own_.insert(b);
     deepest_ = 0;
-    return only_adds(loop.body, all, 0) && deepest_ >= kDeep;
+    return only_adds(loop.body, all, 0) && deepest_ >= p_.thresholds[kDeep];
   }
   /// Returns true if the array is private to a step: it is local, filled before it is read, and not mentioned
   /// elsewhere.

@@ -156,7 +156,8 @@ class Outliner {
     const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
     const auto* end = std::get_if<ConstI>(&p_[loop.end].node);
     if (!begin || begin->value != 0) return std::nullopt;
-    if (end ? end->value < kFewIterations : !std::holds_alternative<Extent>(p_[loop.end].node)) return std::nullopt;
+    if (end ? end->value < p_.thresholds[kFewIterations] : !std::holds_alternative<Extent>(p_[loop.end].node))
+      return std::nullopt;
     return loop.end;
   }
   /// Returns true if two trip counts are the same.
@@ -169,7 +170,7 @@ class Outliner {
   /// Returns true if the iterations can fill a vector, and a loop of equally many that is worth outlining is in the
   /// function.
   bool are_many(std::int64_t trip_count) const {
-    return trip_count >= kVectorIterations && worthy_.contains(trip_count);
+    return trip_count >= p_.thresholds[kVectorIterations] && worthy_.contains(trip_count);
   }
   /// Returns true if outlining the loop is a gain.
   bool is_worth_it(const For& loop, ExprId trip_count) const {
@@ -366,7 +367,7 @@ class Outliner {
       auto& loop = std::get<For>(out.body.back().node);
       loop.begin = expr(Type::i64, Get{begin});
       loop.end = expr(Type::i64, Get{end});
-      loop.independent = literal(p_, d.trip_count).value_or(0) >= kVectorIterations;
+      loop.independent = literal(p_, d.trip_count).value_or(0) >= p_.thresholds[kVectorIterations];
     }
     if (!d.sums.empty()) phase.sums = sums_of(out.name, d.sums.size());
     for (std::size_t k = 0; k < d.sums.size(); ++k) {

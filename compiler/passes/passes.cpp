@@ -41,6 +41,7 @@ std::vector<Pass> passes_without(const std::vector<std::string>& names) {
 }
 
 Program optimise(Program program, const PassOptions& options) {
+  program.thresholds = options.thresholds;
   if (options.verify_each) require_well_formed(program, "before the first pass");
   for (const Pass& p : options.passes) {
     if (!options.on_pass && !options.verify_each) {

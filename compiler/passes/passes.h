@@ -48,9 +48,10 @@ struct PassOptions {
   std::vector<Pass> passes = passes_without({});        // in the order in which they run
   bool verify_each = false;                             // verify the program before the first pass and after each
   std::function<void(const PassReport&)> on_pass = {};  // called after each pass
+  Thresholds thresholds = {};                           // become Program::thresholds, also for the lowering before
 
   /// Returns the same options without `on_pass`, for further programs that a command compiles.
-  PassOptions without_reports() const { return {passes, verify_each, {}}; }
+  PassOptions without_reports() const { return {passes, verify_each, {}, thresholds}; }
 };
 
 /// Returns the program after the passes. With `verify_each`, a malformed program throws std::logic_error with the

@@ -128,7 +128,7 @@ class Recompute {
   }
   /// Returns true if rows of the array are too long for the registers.
   bool is_long_row(const Buffer& b) const {
-    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > kRegisterBytes;
+    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > p_.thresholds[kRegisterBytes];
   }
 
   /// Returns the number of the statement in loop k that stores an array which can go.
@@ -146,7 +146,7 @@ class Recompute {
     const Buffer& array = p_[store.buffer];
     if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
     const std::int64_t extent = p_[array.axes[0]].constant;
-    return extent >= kInMemory && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
+    return extent >= p_.thresholds[kInMemory] && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
            literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
   }
 
@@ -163,7 +163,7 @@ class Recompute {
       return false;
     const ExprId value = formula(loop, store);
     const std::optional<int> loads = loads_of(p_, value);
-    if (!loads || *loads > kMostLoads) return false;
+    if (!loads || *loads > p_.thresholds[kMostLoads]) return false;
     Effects from = effects_of(p_, Stmt{BreakIf{value}});
     from.reads.erase(loop.index);
     return !intersect(from.loads, here.stores) && !intersect(from.loads, later.stores) &&

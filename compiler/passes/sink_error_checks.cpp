@@ -58,7 +58,9 @@ class CheckSinking {
 
  private:
   /// Returns true if the loop has 8 iterations or more, or a trip count that only the data tell.
-  bool is_long(const For& loop) const { return literal(p_, loop.end).value_or(kLong) >= kLong; }
+  bool is_long(const For& loop) const {
+    return literal(p_, loop.end).value_or(p_.thresholds[kLong]) >= p_.thresholds[kLong];
+  }
   /// Returns true if a statement of the loop calls a function such as exp.
   bool calls_functions(const For& loop) const {
     bool calls = false;

@@ -202,7 +202,8 @@ class FixedPointSkip {
       keys.push_back(b);
       compared += constant_extents(p_, b);
     }
-    if (compared > kMostKeys || operations(p_, statements) < kWorthIt * compared) return {};
+    if (compared > p_.thresholds[kMostKeys] || operations(p_, statements) < p_.thresholds[kWorthIt] * compared)
+      return {};
     return keys;
   }
 

@@ -53,7 +53,7 @@ class Estimate {
   /// Returns true if lanes are a gain. `elements`: elements of an item's rows that must be transposed.
   bool gains(double elements) const {
     return fits_ && ((loops_ && sums_ && is_hard_) || region_trip_count_) &&
-           lane_cost_ + kTransposed * elements <= kGain * loop_cost_;
+           lane_cost_ + kTransposed * elements <= p_.thresholds[kGain] * loop_cost_;
   }
 
  private:
@@ -107,7 +107,7 @@ class Estimate {
     bool found = true;
     each_statement(x.body, [&](const Stmt& s) {
       const auto* loop = std::get_if<For>(&s.node);
-      found = found && (!loop || trip_count(*loop, length) <= (length >= kLongLoop ? kUnrolled : 1));
+      found = found && (!loop || trip_count(*loop, length) <= (length >= p_.thresholds[kLongLoop] ? kUnrolled : 1));
     });
     return found;
   }

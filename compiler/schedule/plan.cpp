@@ -389,7 +389,9 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   }
   s.sweep = sweep_of(m, s);
   const auto visits_items = [](const Step& x) { return std::holds_alternative<ItemStage>(x); };
-  regroup(m, std::ranges::any_of(s.steps, visits_items) ? std::vector<std::int64_t>() : options.sizes, s);
+  PlanOptions grouping = options;
+  if (std::ranges::any_of(s.steps, visits_items)) grouping.sizes.clear();
+  regroup(m, grouping, s);
   return s;
 }
 

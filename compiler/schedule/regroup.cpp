@@ -593,13 +593,14 @@ class TermDivider {
 
 }  // namespace
 
-void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s) {
-  TermDivider splitter(m, sizes, s);
+void regroup(const model::Model& m, const PlanOptions& options, Schedule& s) {
+  TermDivider splitter(m, options.sizes, s);
   std::vector<Term> terms = s.conditionals.density.terms;
   for (Term& t : terms) {
     // Thousands of loops that add up a constant compile slowly, so in a large model the constant is multiplied by the
     // size.
-    if (terms.size() > kLargeModel) conditionals::count_unused_index_vars(s.conditionals.density.algebra, t);
+    if (terms.size() > options.thresholds[kLargeModel])
+      conditionals::count_unused_index_vars(s.conditionals.density.algebra, t);
     splitter.term(t);
   }
   find_residuals(m, s);

@@ -7,8 +7,7 @@
 namespace lehr::schedule {
 
 /// Fills Schedule::statistics, `outer`, `residuals` and the local terms of the item stages from the terms of the
-/// density. `sizes` has the size of each plate by PlateId, or is empty; with sizes, data are summed once into tables if
-/// that saves work.
-void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s);
+/// density. With sizes in the options, data are summed once into tables if that saves work.
+void regroup(const model::Model& m, const PlanOptions& options, Schedule& s);
 
 }  // namespace lehr::schedule

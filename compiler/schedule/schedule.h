@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compiler/conditionals/conditionals.h"
+#include "runtime/threshold.h"
 
 namespace lehr::schedule {
 
@@ -163,6 +164,8 @@ struct PlanOptions {
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
+  /// The thresholds of the schedule.
+  Thresholds thresholds = {};
 };
 
 /// The updates of a model and the sums that they read.

@@ -88,7 +88,7 @@ class LineRows : public RowFile {
 void LineRows::note(std::int64_t row, FilePosition at) {
   if (row % stride_ != 0) return;
   positions_.push_back(at);
-  if (positions_.size() < kMostStoredOffsets) return;
+  if (positions_.size() < thresholds_of_environment()[kMostStoredOffsets]) return;
   for (std::size_t k = 0; 2 * k < positions_.size(); ++k)
     positions_[k] = positions_[2 * k];
   positions_.resize((positions_.size() + 1) / 2);
@@ -101,7 +101,9 @@ std::optional<Error> LineRows::scan() {
   std::int64_t row = header_ ? -1 : 0;
   FilePosition begin;
   for (std::uint64_t at = 0; at < bytes_.size(); at += chunk.size()) {
-    if (std::optional<Error> e = bytes_.read(at, std::min<std::uint64_t>(kChunk, bytes_.size() - at), chunk)) return e;
+    if (std::optional<Error> e =
+            bytes_.read(at, std::min<std::uint64_t>(thresholds_of_environment()[kChunk], bytes_.size() - at), chunk))
+      return e;
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       if (!scan.ends_row(chunk[i])) continue;
       if (row >= 0) note(row, begin);
@@ -127,7 +129,8 @@ Result<FilePosition> LineRows::pass(FilePosition from, std::int64_t rows, const 
   const std::uint64_t a_row = bytes_.size() / static_cast<std::uint64_t>(rows_) + 1;
   std::uint64_t at = from.byte;
   while (rows > 0 && at < bytes_.size()) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(kChunk, 2 * a_row * static_cast<std::uint64_t>(rows) + 256);
+    const std::uint64_t wanted = std::min<std::uint64_t>(thresholds_of_environment()[kChunk],
+                                                         2 * a_row * static_cast<std::uint64_t>(rows) + 256);
     if (std::optional<Error> e = bytes_.read(at, std::min(wanted, bytes_.size() - at), chunk)) return *e;
     std::size_t used = 0;
     while (used < chunk.size() && rows > 0) {

@@ -106,7 +106,8 @@ Partition partition_into_chunks(const Machine& m, const ParallelWork& loop, std:
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
   // With many items, chunks end at multiples of kItemsTogether, so that code vectorises all items but the last ones.
-  const std::int64_t group = count(runs) >= kManyItems * static_cast<std::int64_t>(parts) ? kItemsTogether : 1;
+  const std::int64_t group =
+      count(runs) >= thresholds_of_environment()[kManyItems] * static_cast<std::int64_t>(parts) ? kItemsTogether : 1;
   Partition out{{}, {0}};
   std::int64_t seen = 0;
   const auto end_of_chunk = [&] {

@@ -28,9 +28,11 @@ inline constexpr Threshold<double> kChunkOutside("outline_parallel_loops.outside
 
 /// How much work a chunk must have at least, in estimated operations.
 struct ChunkSize {
-  double operations = kChunkOperations;  // work on items
-  double of_sum = kChunkOfSum;           // for each number that a chunk sums; twice as much if the sums exceed caches
-  double outside = kChunkOutside;        // work on iterations of a region, which all threads wait for
+  double operations = thresholds_of_environment()[kChunkOperations];  // work on items
+  double of_sum = thresholds_of_environment()[kChunkOfSum];  // for each number that a chunk sums; twice as much if the
+                                                             // sums exceed caches
+  double outside =
+      thresholds_of_environment()[kChunkOutside];  // work on iterations of a region, which all threads wait for
 };
 
 /// How the items of a stage, or the iterations of a parallel region, are divided into chunks, which threads take one by

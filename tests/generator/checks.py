@@ -173,11 +173,11 @@ def thresholds(b):
         name, values, also = rows[k]
         if name != "outline_parallel_loops.few_iterations":
             moved_ones += [f"{name}={r.choice(values)}", also]
-    env = {"LEHR_THRESHOLDS": ",".join(filter(None, [*moved_ones, moved(b, "shares.")["LEHR_THRESHOLDS"]]))}
+    of_code = ",".join(filter(None, moved_ones))
     try:
-        same("thresholds", b.base, b.fit("thresholds", "--max-iter", "3", "--threads", "2", env=env), 1e-6)
+        same("thresholds", b.base, b.fit("thresholds", "--max-iter", "3", "--threads", "2", "--thresholds", of_code, env=moved(b, "shares.")), 1e-6)
     except Defect as e:
-        raise Defect("thresholds", f"{e.text} with {env['LEHR_THRESHOLDS']}") from None
+        raise Defect("thresholds", f"{e.text} with {of_code}") from None
 
 
 def processes(b):

@@ -15,7 +15,6 @@ tests/loops/right is accepted. A file of tests/passes/text, or of a folder there
       names all arrays that differ after the passes, and "tolerance" is that of lehr opt
   OUT: a line for FileCheck of what all runs print
   SIZE: NAME = 3, 8   values of a size: the file is tested with each, as the literal for which the name stands in functions
-  ENV: NAME=value     a variable of the environment
 
 No file has more than 60 lines.
 """
@@ -43,8 +42,8 @@ def marked(text, word):
     return re.findall(rf"^// {word}: (.*)$", text, re.M)
 
 
-def opt(path, *options, env=None):
-    return subprocess.run([LEHR, "opt", path, *options], capture_output=True, text=True, env=env)
+def opt(path, *options):
+    return subprocess.run([LEHR, "opt", path, *options], capture_output=True, text=True)
 
 
 def written(folder, name, text):
@@ -111,10 +110,9 @@ def problem_of_text(path, text, printed, plain):
 
 
 def problem_of_pass(path, text, folder):
-    env = {**os.environ, **dict(setting.split("=", 1) for setting in marked(text, "ENV"))}
     options = shlex.split(" ".join(marked(text, "RUN")))
     file = written(folder, "program.loops", text)
-    printed, plain = opt(file, "--verify-each", *options, env=env), opt(file, "--stop-after", "0")
+    printed, plain = opt(file, "--verify-each", *options), opt(file, "--stop-after", "0")
     if printed.returncode != 0:
         return printed.stderr
     again = opt(written(folder, "printed.loops", printed.stdout), "--stop-after", "0")
@@ -126,7 +124,7 @@ def problem_of_pass(path, text, folder):
     for call in (one for line in marked(text, "CALL") for one in calls(text, line)):
         status, differ = call.pop("status", 0), call.pop("differ", [])
         tolerance = ["--tolerance", str(call.pop("tolerance"))] if "tolerance" in call else []
-        ran = opt(file, *options, *tolerance, "--run", written(folder, "call.json", json.dumps(call)), env=env)
+        ran = opt(file, *options, *tolerance, "--run", written(folder, "call.json", json.dumps(call)))
         if (ran.returncode != 0) != bool(differ) or DIFFERS.findall(ran.stderr) != differ or not ran.stdout.startswith(f"status {status}\n"):
             return f"{json.dumps(call)}: {ran.stdout}{ran.stderr}"
         out += ran.stdout

@@ -4,7 +4,6 @@
 // constant.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -141,18 +140,12 @@ const std::set<std::string> kConstants{
     "native/special_functions.kInfinity", "native/special_functions.kNaN", "native/special_functions.kRound",
     "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
 
-/// Sets a threshold to another value during its lifetime.
-class ThresholdOverride {
- public:
-  ThresholdOverride(const ThresholdCase& moved, double value) {
-    std::ostringstream text;
-    text << moved.name << "=" << value << "," << moved.also;
-    ::setenv("LEHR_THRESHOLDS", text.str().c_str(), 1);
-  }
-  ~ThresholdOverride() { ::unsetenv("LEHR_THRESHOLDS"); }
-  ThresholdOverride(const ThresholdOverride&) = delete;
-  ThresholdOverride& operator=(const ThresholdOverride&) = delete;
-};
+/// Returns the thresholds with one at another value.
+Thresholds moved_to(const ThresholdCase& moved, double value) {
+  std::ostringstream text;
+  text << moved.name << "=" << value << "," << moved.also;
+  return Thresholds(text.str());
+}
 
 std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend,
                                        const loops::PassOptions& passes = {}) {
@@ -199,8 +192,8 @@ struct PreparedModel {
   std::vector<std::vector<double>> expected;  // results of the interpreter
 };
 
-loops::Program program_of(const test::Prepared& p) {
-  loops::Lowered l = generate(p.front, p.data, {.save_locals = true, .batches = true});
+loops::Program program_of(const test::Prepared& p, const Thresholds& thresholds) {
+  loops::Lowered l = generate(p.front, p.data, {.save_locals = true, .batches = true}, {.thresholds = thresholds});
   const std::vector<std::string> problems = loops::verify(l.program);
   for (const std::string& problem : problems)
     UNSCOPED_INFO(problem);
@@ -227,8 +220,8 @@ PreparedModel* prepared_model(std::size_t k) {
 }
 
 /// Tries all values of a threshold in one model after the other, until it has changed the code of `enough` models, and
-/// compares what all code computes. `text` returns the code of a model. With `all`, further models are tried if the
-/// code of the first ones does not change.
+/// compares what all code computes. `text` returns the code of a model with these thresholds. With `all`, further
+/// models are tried if the code of the first ones does not change.
 template <class Text>
 void move(const ThresholdCase& moved, int enough, bool all, const Text& text) {
   int differ = 0;
@@ -238,12 +231,15 @@ void move(const ThresholdCase& moved, int enough, bool all, const Text& text) {
     std::set<std::string> codes;
     for (const double value : moved.values) {
       INFO(r->path << " with " << moved.name << " = " << value);
-      const ThresholdOverride set(moved, value);
+      const Thresholds thresholds = moved_to(moved, value);
       // One threshold acts before lowering, when terms are grouped.
-      const auto again = std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path) : nullptr;
+      const auto again =
+          std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path, thresholds) : nullptr;
       const test::Prepared& model = again ? *again : *r->model;
-      if (!codes.insert(text(model)).second) continue;
-      if (codes.size() > 1) CHECK(test::difference(swept(model, Backend::native), r->expected) < 1e-8);
+      if (!codes.insert(text(model, thresholds)).second) continue;
+      if (codes.size() == 1) continue;
+      const auto computed = swept(model, Backend::native, {.thresholds = thresholds});
+      CHECK(test::difference(computed, r->expected) < 1e-8);
     }
     if (codes.size() > 1) ++differ;
   }
@@ -327,7 +323,7 @@ TEST_CASE("every threshold is one of the code generation, or one of runs that th
 TEST_CASE("wherever a threshold of Loops lies, models compute the same") {
   for (const ThresholdCase& moved : kOfLoops) {
     DYNAMIC_SECTION(moved.name) {
-      move(moved, 6, true, [](const test::Prepared& p) { return print(program_of(p)); });
+      move(moved, 6, true, [](const test::Prepared& p, const Thresholds& t) { return print(program_of(p, t)); });
     }
   }
 }
@@ -337,8 +333,8 @@ TEST_CASE("wherever a threshold of the code generation lies, models compute the 
     DYNAMIC_SECTION(moved.name) {
       // Some thresholds matter only for vectors of eight numbers, so code for such a processor is compared too.
       const native::Options eight{.cpu = "x86-64-v4", .triple = "x86_64-linux-gnu"};
-      move(moved, 2, false, [&](const test::Prepared& p) {
-        return native::llvm_text(program_of(p)) + native::llvm_text(program_of(p), eight);
+      move(moved, 2, false, [&](const test::Prepared& p, const Thresholds& t) {
+        return native::llvm_text(program_of(p, t)) + native::llvm_text(program_of(p, t), eight);
       });
     }
   }

@@ -57,7 +57,7 @@ void shorten(Dataset& data, std::size_t rows) {
 
 }  // namespace
 
-std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
+std::unique_ptr<Prepared> prepare(const std::filesystem::path& path, const Thresholds& thresholds) {
   const Source source{path.string(), contents(path)};
   Diagnostics diagnostics;
   std::optional<Analysed> front = analyse(source, {}, diagnostics);
@@ -67,7 +67,7 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
   Dataset dataset = require_ok(read_bindings(command.data));
   shorten(dataset, 25);
   BoundData data = require_ok(lehr::bind(front->model, dataset, command.settings));
-  front = analyse(source, expand_options(data), diagnostics);
+  front = analyse(source, expand_options(data), diagnostics, {.thresholds = thresholds});
   REQUIRE(front);
   data.observed.resize(front->model.variables.size());
   return std::make_unique<Prepared>(Prepared{std::move(*front), std::move(data)});

@@ -15,8 +15,9 @@ struct Prepared {
   BoundData data;  // the data in the order of the model
 };
 
-/// Reads a model and its data. The test fails if either is missing or has errors.
-std::unique_ptr<Prepared> prepare(const std::filesystem::path& path);
+/// Reads a model and its data. The test fails if either is missing or has errors. `thresholds` are those of the
+/// schedule.
+std::unique_ptr<Prepared> prepare(const std::filesystem::path& path, const Thresholds& thresholds = {});
 
 /// Returns options of the passes without these passes; "all" stands for every one.
 inline loops::PassOptions without(const std::vector<std::string>& passes) {

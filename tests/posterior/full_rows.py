@@ -6,7 +6,6 @@ of counts one by one.
 
 usage: full_rows.py LEHR
 """
-import os
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
@@ -132,10 +131,8 @@ def options_as_one_by_one():
         for more in options:
             both = []
             for full in ("0.4", "2"):  # the share of counts above zero from which items are worked on together
-                os.environ["LEHR_THRESHOLDS"] = f"lower_full_rows.full={full}"
                 both.append(fit(model, {"Y": y}, "--set", "K=4", "--max-iter", 8, "--tol", 0, "--seed", 3, "--leap-after", 0, *more,
-                                monotone=False))
-            del os.environ["LEHR_THRESHOLDS"]
+                                "--thresholds", f"lower_full_rows.full={full}", monotone=False))
             close(both[0].trace, both[1].trace, f"trace {more}")
             close(both[0].elbo, both[1].elbo, f"ELBO {more}")
             assert both[0].posterior.keys() == both[1].posterior.keys() and not any("source" in name for name in both[0].posterior)

@@ -31,11 +31,11 @@ constexpr Threshold<std::int64_t> kSumsAtOnce("lower_chain_categories.sums_at_on
 /// The number of steps in a tile: their messages stay in the cache while all rows of sums pass over them.
 constexpr Threshold<std::int64_t> kStepsAtOnce("lower_chain_categories.steps_at_once", 24);
 
-/// Returns the number of rows of a square matrix of sums that are added up together, a divisor of `values`. It is 1 if
-/// `values` is not a constant of the code (not positive).
-std::int64_t rows_at_once(std::int64_t values) {
+/// Returns the number of rows of a square matrix of sums that are added up together (at most `sums` of them), a divisor
+/// of `values`. It is 1 if `values` is not a constant of the code (not positive).
+std::int64_t rows_at_once(std::int64_t values, std::int64_t sums) {
   if (values < 1) return 1;
-  std::int64_t rows = std::clamp<std::int64_t>(kSumsAtOnce / values, 1, values);
+  std::int64_t rows = std::clamp<std::int64_t>(sums / values, 1, values);
   while (values % rows != 0)
     --rows;
   return rows;
@@ -362,11 +362,12 @@ void Chains::put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p) {
 }
 
 void Chains::sum_pairs(const Messages& m) {
-  const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
+  const std::int64_t values = b_.program()[m.size].constant,
+                     together = rows_at_once(values, options_.thresholds[kSumsAtOnce]);
   const ExprId groups = values > 0 ? b_.i(values / together) : m.values;
   const BufferId sums = layout_.chains.at(m.block).products.at({1});
   const auto first = [&](ExprId begin) {
-    const ExprId end = b_.let(b_.fresh("end"), b_.min(b_.add(begin, b_.i(kStepsAtOnce)), m.end));
+    const ExprId end = b_.let(b_.fresh("end"), b_.min(b_.add(begin, b_.i(options_.thresholds[kStepsAtOnce])), m.end));
     b_.for_range("rows", b_.i(0), groups, [&](ExprId group) {
       b_.for_range("t", begin, end, [&](ExprId t) {
         b_.for_range("row", b_.i(0), b_.i(together), [&](ExprId row) {
@@ -377,7 +378,7 @@ void Chains::sum_pairs(const Messages& m) {
       });
     });
   };
-  b_.for_loop(b_.fresh("steps"), b_.i(1), m.end, first, false, kStepsAtOnce);
+  b_.for_loop(b_.fresh("steps"), b_.i(1), m.end, first, false, options_.thresholds[kStepsAtOnce]);
   each_value(m, "j", [&](ExprId j) {
     each_value(m, "k", [&](ExprId k) {
       const std::vector<ExprId> at{b_.i(0), j, k};
@@ -484,7 +485,8 @@ void Chains::filter(Messages& m) {
         b_.less(b_.i(0), t), [&] { pass_products(m, t, log_scale); }, [&] { open_products(m, log_scale); });
     const auto [top, sum] = emit(m, t, share);
     // Written so that a sum that is NaN counts as too small.
-    b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
+    b_.if_then(b_.logical_not(b_.less(b_.f(options_.thresholds[kLeastSum]), b_.get(sum))),
+               [&] { b_.assign(m.products, b_.f(0)); });
     b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), b_.get(log_scale)));
     b_.assign(share, b_.div(b_.f(1), b_.get(sum)));
     b_.store(m.scale, {t}, b_.get(share));

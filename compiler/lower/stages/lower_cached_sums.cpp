@@ -38,7 +38,9 @@ std::optional<IndexVarId> Lowering::lanes_of(const CachedSum& x) const {
   std::vector<IndexVarId> inside;
   for (IndexVarId b : x.sum->inner.index_vars)
     if (std::ranges::find(x.items, b) == x.items.end()) inside.push_back(b);
-  const auto fits = [&](IndexVarId b) { return !a_[b].parent && length(b) >= kFewLanes && length(b) <= kMostLanes; };
+  const auto fits = [&](IndexVarId b) {
+    return !a_[b].parent && length(b) >= options_.thresholds[kFewLanes] && length(b) <= options_.thresholds[kMostLanes];
+  };
   const bool plain = std::ranges::all_of(x.sum->inner.guards, [](const Guard& g) { return g.present.has_value(); });
   return inside.size() > 1 && plain && fits(inside.back()) ? std::optional(inside.back()) : std::nullopt;
 }

@@ -56,7 +56,9 @@ bool FusedCategories::can_have_full_rows(const FusedCategory& s) const {
   if (!row || !own || row->bound != own->bound) return false;
   const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
   const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
-  const double least = std::max<double>(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
+  const double least =
+      std::max<double>(options_.thresholds[kFull],
+                       static_cast<double>(b_.program()[s.values].constant) / options_.thresholds[kMostValues]);
   return !counts.empty() && some >= least * static_cast<double>(counts.size());
 }
 

@@ -85,7 +85,7 @@ void FusedCategories::decide(const FusedCategory& s, ExprId item) {
   const ExprId one = b_.f(1),
                plain = b_.logical_and(b_.equal(weight(Weight::local), one), b_.equal(weight(Weight::local_data), one));
   // The sum of the parameters is compared with the least mean times their number.
-  const ExprId least = b_.mul(b_.f(kLeastMean), b_.to_f64(b_.extent(s.values)));
+  const ExprId least = b_.mul(b_.f(options_.thresholds[kLeastMean]), b_.to_f64(b_.extent(s.values)));
   b_.assign(s.direct, b_.select(b_.logical_and(plain, b_.less_equal(least, b_.get(total))), b_.i(1), b_.i(0)));
 }
 

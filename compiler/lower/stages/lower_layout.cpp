@@ -101,7 +101,7 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
     shared_.work.on_stack = 0;
     shared_.work.used.clear();
   }
-  if (constant && shared_.work.on_stack + entries <= kStackEntries) {
+  if (constant && shared_.work.on_stack + entries <= options_.thresholds[kStackEntries]) {
     shared_.work.on_stack += entries;
     return b_.local_array(unique, sizes);
   }

@@ -126,12 +126,12 @@ void Lowering::sum_data() {
   // read the data as often, so such sums share their loops.
   std::set<const Statistic*> done;
   for (const auto& [plates, sums] : alike) {
-    if (sums.size() <= kMostSeparateSums) continue;
+    if (sums.size() <= options_.thresholds[kMostSeparateSums]) continue;
     for (const Statistic* s : sums)
       b_.fill(layout_.array.at(s->sums), b_.f(0));
-    for (std::size_t first = 0; first < sums.size(); first += kSumsTogether) {
+    for (std::size_t first = 0; first < sums.size(); first += options_.thresholds[kSumsTogether]) {
       terms_.for_elements(plates, [&](const std::vector<ExprId>& at) {
-        for (std::size_t k = first; k < std::min(first + kSumsTogether, sums.size()); ++k) {
+        for (std::size_t k = first; k < std::min(first + options_.thresholds[kSumsTogether], sums.size()); ++k) {
           Env env;
           for (std::size_t x = 0; x < at.size(); ++x)
             env[sums[k]->inner.index_vars[x]] = at[x];
@@ -335,7 +335,9 @@ namespace lehr {
 loops::Lowered lower(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                      const loops::LowerOptions& options) {
   loops::Shared shared{model, schedule, data, options};
-  return loops::Lowering(shared).run();
+  loops::Lowered out = loops::Lowering(shared).run();
+  out.program.thresholds = options.thresholds;
+  return out;
 }
 
 }  // namespace lehr

@@ -56,7 +56,7 @@ class RowFinder {
     // Single elements are read as they are: neighbouring items have neighbouring elements.
     if (!good_ || at.empty() || (at.size() == own && !stored)) return;
     const std::int64_t length = at.size() > own ? p_[p_[b].axes.back()].constant : 0;
-    good_ = length >= 1 && length <= kLongest;
+    good_ = length >= 1 && length <= p_.thresholds[kLongest];
     (own ? out_.rows : out_.scratch).insert(b);
     if (stored) out_.stored.insert(b);
   }

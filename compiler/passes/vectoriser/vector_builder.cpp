@@ -34,7 +34,7 @@ BufferId VectorBuilder::array(const std::string& stem, std::vector<SizeId> axes,
   const BufferId out(p_.buffers.size() - 1);
   p_.buffers.back().exact = how_.transposes_rows;
   const std::int64_t elements = constant_extents(p_, out);
-  if (has_constant_extents(p_, p_[out]) && on_stack_elements_ + elements <= kOnStack) {
+  if (has_constant_extents(p_, p_[out]) && on_stack_elements_ + elements <= p_.thresholds[kOnStack]) {
     on_stack_elements_ += elements;
     on_stack_.push_back(out);
   }

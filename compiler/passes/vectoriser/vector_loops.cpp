@@ -24,7 +24,7 @@ constexpr Threshold<std::int64_t> kFewestLanes("vector_loops.fewest_lanes", 8);
 
 void VectorStatements::of(const For& x, const Mask& m, Block& out) {
   if (unrolled() && only_sums_functions(p_, varying_, x)) return loop_by_iteration(x, m, out);
-  if (unrolled() && how_.width >= kFewestLanes && waits_for_functions(p_, x)) {
+  if (unrolled() && how_.width >= p_.thresholds[kFewestLanes] && waits_for_functions(p_, x)) {
     if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return run_in_lanes(x, *rows, m, out);
   }
   if (varies(x.end)) return masked_loop(x, m, out);

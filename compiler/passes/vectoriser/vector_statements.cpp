@@ -76,7 +76,7 @@ bool VectorStatements::is_private(const Stmt& s) const {
 
 bool VectorStatements::is_sum(const Store& x) const {
   return x.accumulate && p_[x.buffer].role == Role::statistic && has_constant_extents(p_, p_[x.buffer]) &&
-         (how_.unrolled || constant_extents(p_, x.buffer) <= kWidestSum) &&
+         (how_.unrolled || constant_extents(p_, x.buffer) <= p_.thresholds[kWidestSum]) &&
          std::ranges::none_of(x.indices, [&](ExprId e) { return varies(e); });
 }
 

@@ -150,7 +150,8 @@ std::int64_t constant_extents(const Program& p, BufferId b) {
 }
 
 bool fits_in_lanes(const Program& p, const Varying& varying) {
-  return std::ranges::all_of(varying.arrays, [&](BufferId b) { return constant_extents(p, b) <= kWidest; });
+  return std::ranges::all_of(varying.arrays,
+                             [&](BufferId b) { return constant_extents(p, b) <= p.thresholds[kWidest]; });
 }
 
 Block vectorised(Program& program, const For& loop, const Varying& varying, const VectorForm& how,
