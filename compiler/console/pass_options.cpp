@@ -55,8 +55,8 @@ void add_pass_options(CLI::App& c, PassTexts& t) {
 
 loops::PassOptions pass_options(const PassTexts& t) {
   loops::PassOptions out;
-  out.passes = loops::passes_without(t.without);
-  out.thresholds = Thresholds(fmt::format("{}", fmt::join(t.thresholds, ",")));
+  if (!t.without.empty()) out.passes = loops::passes_without(t.without);
+  if (!t.thresholds.empty()) out.thresholds = Thresholds(fmt::format("{}", fmt::join(t.thresholds, ",")));
   out.verify_each = t.verify_each;
   if (t.before.empty() && t.after.empty() && !t.time) return out;
   out.on_pass = [t](const loops::PassReport& r) {

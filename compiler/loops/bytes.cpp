@@ -54,6 +54,7 @@ class Writer {
     put(node.index());
     std::visit([this](const auto& x) { put(x); }, node);
   }
+  void put(const Thresholds& moved) { put(moved.text()); }
   /// Texts of comments do not affect what a program computes.
   void put(const Comment&) {}
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +40,15 @@ std::vector<Pass> passes_without(const std::vector<std::string>& names) {
   std::vector<Pass> out;
   std::ranges::copy_if(kPasses, std::back_inserter(out), runs);
   return out;
+}
+
+std::vector<Pass> default_passes() {
+  const char* const list = std::getenv("LEHR_NO_OPT");
+  std::istringstream text(list ? list : "");
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ',');)
+    names.push_back(name);
+  return passes_without(names);
 }
 
 Program optimise(Program program, const PassOptions& options) {

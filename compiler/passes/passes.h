@@ -31,6 +31,9 @@ std::span<const Pass> passes();
 
 /// Returns all passes but those whose names are in the list; "all" stands for every pass.
 std::vector<Pass> passes_without(const std::vector<std::string>& names);
+/// Returns all passes but those that the environment variable LEHR_NO_OPT names, with commas between. So all tests can
+/// run without passes; nothing else reads the variable.
+std::vector<Pass> default_passes();
 
 /// The argument of PassOptions::on_pass, which optimise() calls after each pass. It has the pass, the whole program
 /// before and after it, and the time that it took, in seconds of wall time. The references are valid only during the
@@ -42,13 +45,13 @@ struct PassReport {
   double seconds;         // wall time
 };
 
-/// Which passes optimise() runs, and what else it does. It is a value that whoever compiles a program passes on;
-/// nothing else changes what the passes do.
+/// Which passes optimise() runs, and what else it does. It is a value that whoever compiles a program passes on.
+/// Nothing else changes what the passes do; the environment has a say in the defaults alone.
 struct PassOptions {
-  std::vector<Pass> passes = passes_without({});        // in the order in which they run
+  std::vector<Pass> passes = default_passes();          // in the order in which they run
   bool verify_each = false;                             // verify the program before the first pass and after each
   std::function<void(const PassReport&)> on_pass = {};  // called after each pass
-  Thresholds thresholds = {};                           // become Program::thresholds, also for the lowering before
+  Thresholds thresholds = thresholds_of_environment();  // become Program::thresholds, also for the lowering before
 
   /// Returns the same options without `on_pass`, for further programs that a command compiles.
   PassOptions without_reports() const { return {passes, verify_each, {}, thresholds}; }

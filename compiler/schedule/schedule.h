@@ -165,7 +165,7 @@ struct PlanOptions {
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
   /// The thresholds of the schedule.
-  Thresholds thresholds = {};
+  Thresholds thresholds = thresholds_of_environment();
 };
 
 /// The updates of a model and the sums that they read.

@@ -46,6 +46,7 @@ TEST_CASE("rungs of goldens") {
     for (std::string_view ir_name : ir_names()) {
       const fs::path file = fs::path(path).replace_extension(std::string(ir_name));
       if (!fs::exists(file)) continue;
+      if (ir_name == "loops" && std::getenv("LEHR_NO_OPT")) continue;  // the golden files were printed after all passes
       DYNAMIC_SECTION(file.generic_string()) {
         Diagnostics diagnostics;
         const Source source = read(path);
