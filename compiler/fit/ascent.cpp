@@ -14,29 +14,38 @@ Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
   // An extrapolation that is rejected would have to restore factors that are in the spill file, so there are none.
   if (g.engine().spills()) o.leap_after = 0;
   o.seed = g.run_seed();
-  return PreparedRun{[o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); }};
+  return PreparedRun{.run = [o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); },
+                     .fixed_point = true};
 }
 
 Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
   // A single block whose elements do not interact has one optimum, which the first sweep reaches.
   const std::vector<conditionals::Block>& blocks = g.analysed.schedule.conditionals.blocks;
-  if (blocks.size() == 1 && !blocks[0].coupled()) return Ascent{options}.prepare(g);
+  if (blocks.size() == 1 && !blocks[0].coupled()) {
+    Result<PreparedRun> plain = Ascent{options}.prepare(g);
+    if (plain) plain->many_starts = true;
+    return plain;
+  }
   SearchOptions o = options;
   o.seed = g.run_seed();
   o.components = components_of(g.engine());
-  return PreparedRun{[o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
-                       return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
-                     },
-                     SearchReport{}};
+  return PreparedRun{.run =
+                         [o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                           return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
+                         },
+                     .report = SearchReport{},
+                     .fixed_point = true,
+                     .many_starts = true};
 }
 
 Result<PreparedRun> AutomaticAscent::prepare(const RunContext& g) const {
   AutoOptions o = options;
   o.seed = g.run_seed();
-  return PreparedRun{[o, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
-                       return run_auto(e, o, on_sweep, std::get<AutoReport>(report));
-                     },
-                     AutoReport{}};
+  return PreparedRun{
+      .run = [o, &e = g.engine()](const OnSweep& on_sweep,
+                                  Report& report) { return run_auto(e, o, on_sweep, std::get<AutoReport>(report)); },
+      .report = AutoReport{},
+      .fixed_point = true};
 }
 
 }  // namespace lehr

@@ -289,8 +289,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   ready_ = std::move(*ready);
   run.report = ready_.report;
   run.initial_warnings = ready_.warnings;
-  // A search tries starts of several kinds, so one that failed needs no warning.
-  if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
+  if (!started->failure.empty() && init.empty() && !ready_.many_starts)
     run.initial_warnings.push_back(passed_over(settings_.start, *started));
   return run;
 }
@@ -304,10 +303,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   store_posterior(run);
   check_rounding(run);
   run.symmetric = instance_->symmetric_components();
-  const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
-                      std::holds_alternative<SearchedAscent>(settings_.method) ||
-                      std::holds_alternative<AutomaticAscent>(settings_.method);
-  if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
+  if (ready_.fixed_point && !bound_.streamed && run.outcome.status == Status::converged)
     run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
   // Suggests only guides with which the model can be fitted.
   drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));

@@ -93,6 +93,10 @@ struct PreparedRun {
   std::function<Outcome(const OnSweep&, Report&)> run;
   Report report = {};                     // the part of the report that is known before the run
   std::vector<Diagnostic> warnings = {};  // warnings that are known before the run
+  /// True: a converged run is at a fixed point of plain sweeps, where Fitting looks for correlated means of separate
+  /// factors.
+  bool fixed_point = false;
+  bool many_starts = false;  // true: the run tries starts of several kinds, so one that failed needs no warning
 };
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
