@@ -159,8 +159,9 @@ void add_stats(CLI::App& app, Action& action) {
   add_shard_options(*c, *o);
   c->get_option("--labels")
       ->description(
-          "Names of the elements of a plate (an index set such as `term`), one per line of a text file: term=vocab.txt. "
-          "Only their number counts here; `lehr update-globals` writes them. Default: none; repeatable");
+          "Names of the elements of a plate (an index set such as `term`), one per line of a text file: "
+          "term=vocab.txt. Only their number counts here; `lehr update-globals` writes them. Default: none; "
+          "repeatable");
   c->add_option("--shard", o->shard, "Part of the items to work on (a shard): K/N is the K-th of N parts")
       ->type_name("K/N")
       ->capture_default_str();

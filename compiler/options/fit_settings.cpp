@@ -77,7 +77,7 @@ constexpr FitOption kOptions[] = {
      "states, and the log evidence is estimated. Default: T is 1. See docs/annealing.md",
      kAnyText, "KIND"},
     {"init", "start", &FitOptions::start, kNoRange,
-     "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
+     "Start values: the directory of a fit, an .npz file of factors (docs/output.md), or a rule. "
      "seeds (default): each category starts from three random items; points: from clusters by k-means; "
      "allocations: from random categories of items; means: parameters that all items share are moved from "
      "their prior at random; flat: they are hardly moved. A category is a latent cluster, state or topic; in a model "

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -44,10 +43,11 @@ std::vector<Pass> passes_without(const std::vector<std::string>& names) {
 
 std::vector<Pass> default_passes() {
   const char* const list = std::getenv("LEHR_NO_OPT");
-  std::istringstream text(list ? list : "");
-  std::vector<std::string> names;
-  for (std::string name; std::getline(text, name, ',');)
-    names.push_back(name);
+  std::vector<std::string> names{""};
+  for (const char* c = list ? list : ""; *c; ++c) {
+    if (*c == ',') names.emplace_back();
+    else names.back() += *c;
+  }
   return passes_without(names);
 }
 

@@ -271,7 +271,7 @@ TEST_CASE("options are spelled as on a command line by commands and the console 
   for (const char* folder : {"compiler", "runtime"}) {
     each_line(folder, [](const std::string& file, int line, const std::string& text) {
       if (file.starts_with("compiler/commands/") || file.starts_with("compiler/console/") ||
-          file == "compiler/main.cpp")
+          file == "compiler/main.cpp" || file == "compiler/options/fit_settings.cpp")  // the table has texts of --help
         return;
       if (std::regex_search(text, kSpelled) && !std::regex_search(text, kComment))
         FAIL_CHECK(file << ":" << line << ": " << text);
