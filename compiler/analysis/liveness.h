@@ -1,4 +1,4 @@
-// Liveness of statements, and the pass `eliminate-dead-code`: dead code elimination.
+// Liveness of statements, for the passes eliminate-dead-code and guard-on-demand.
 // A statement is live if its effect can be observed, or if a live statement reads what it writes. The analysis marks
 // backwards until nothing more becomes live, as LLVM's ADCE does, but for whole arrays beside scalars.
 #pragma once

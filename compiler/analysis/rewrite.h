@@ -15,8 +15,8 @@ namespace lehr::loops {
 
 // ---- making things ----
 
-/// Appends an expression of this type and node to the program and returns its id. The operands of the node must be
-/// expressions of the program already.
+/// Appends an expression of this type and node to the program and returns its id, also if an equal one exists. The
+/// operands of the node must be expressions of the program already.
 ExprId make(Program& program, Type type, decltype(Expr::node) node);
 
 /// Adds a new scalar variable of this type to the program and returns its id. Its name is `stem`, a point and the

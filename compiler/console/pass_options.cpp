@@ -22,7 +22,9 @@ CLI::IsMember is_pass() {
   std::vector<std::string> out{"all"};
   for (const loops::Pass& p : loops::passes())
     out.emplace_back(p.name);
-  return CLI::IsMember(out);
+  CLI::IsMember known(out);
+  known.description("");  // a long list in every help
+  return known;
 }
 
 void add_no_opt(CLI::App& c, PassTexts& t) {

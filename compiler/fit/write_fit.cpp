@@ -66,6 +66,7 @@ std::string text_of(const nlohmann::json& summary) {
 }
 
 bool FitOutput::failed() const { return summary.value("status", "") == name_of(Status::numerical_failure); }
+bool FitOutput::sampled() const { return std::holds_alternative<GibbsReport>(run.report); }
 
 Result<bool> write_fit(const std::string& directory, FitOutput fit) {
   std::vector<AtomicFile> files;

@@ -70,7 +70,7 @@ enum class Role {
 };
 
 /// When the contents of an array are needed: always, or only in sweeps whose caller requests them
-/// (Program::demand_flags). The pass `unread` guards the stores of arrays that are not always needed.
+/// (Program::demand_flags). The pass `guard-on-demand` guards the stores of arrays that are not always needed.
 enum class Demand {
   always,           // in every sweep
   item_parameters,  // per-item parameters; always needed if a function that runs more than once a fit loads them
@@ -172,7 +172,8 @@ struct Random {
   ExprId element, component, a, b;
 };
 
-/// An expression with its type. Expressions are hash-consed: equal ones have one id.
+/// An expression with its type. In a program of the Builder or the parser equal expressions have one id; passes append
+/// expressions without looking for an equal one.
 struct Expr {
   Type type = Type::f64;                                                                // of the value
   std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select, Random> node;  // what it computes
@@ -250,7 +251,8 @@ struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
 };
 
-/// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them.
+/// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them. Blocks side
+/// by side may declare one scalar each for itself, but not a block and one inside of it.
 struct Scalar {
   std::string name;       // printed
   Type type = Type::f64;  // of its value
@@ -280,7 +282,7 @@ struct Function {
   Block body;                                // what a call executes
   bool cold = false;                         // runs once a fit: the native code optimises it little
   std::vector<ParallelRegion> regions = {};  // parallel regions that run before the body
-  bool f32_allowed = false;                  // its private arrays and scalars may have 32 bits (passes/narrow.h)
+  bool f32_allowed = false;                  // its private arrays and scalars may have 32 bits
   std::vector<CachedSums> cached = {};       // cached sums that it reads
 };
 

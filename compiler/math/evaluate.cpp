@@ -309,7 +309,8 @@ double log_normaliser(const Factor& factor, const Environment& natural) {
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature) {
   if (row.improper) return kNaN;
   if (row.tempered) return row.tempered(flatten_parameters(row, parameters), parameters.extent, temperature);
-  if (!row.factor) return tempered_count_sum(row, parameters, temperature);
+  // A density of other values without a factor needs a formula of its own (FamilyRow::tempered).
+  if (!row.factor) return row.support == Support::count ? tempered_count_sum(row, parameters, temperature) : kNaN;
 
   // Factors have base measure 1: the integral of exp((eta.t - A(eta)) / T) is exp(A(eta / T) - A(eta) / T).
   const Factor& factor = *row.factor;

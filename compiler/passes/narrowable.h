@@ -19,7 +19,7 @@ struct Narrowable {
   bool meets(const Program& program, ExprId e) const;
 };
 
-/// Returns what may be narrowed in the functions that allow it (Function::f32_allowed). The rules are in narrow.h.
+/// Returns what may be narrowed in the functions that allow it (Function::f32_allowed). docs/passes.md has the rules.
 Narrowable narrowable(const Program& program);
 
 /// Returns true if the store writes a parameter or an expected statistic, and its value calls a costly function (exp,

@@ -21,9 +21,7 @@ import exact  # noqa: E402
 import jags  # noqa: E402
 from lehr_tests import ROOT, arrays, read, read_json, run, started  # noqa: E402
 
-PASSES = ("eliminate-dead-code contract-arrays outline-parallel-loops hoist-invariants skip-at-fixed-point "
-          "bucket-by-length vectorise-recurrences jam-steps vectorise-short-items block-registers narrow "
-          "pad-rows jam-data-loops sink-error-checks rematerialise guard-on-demand").split()
+PASSES = re.findall(r'^LEHR_PASS\(\w+, "([a-z-]+)"', read(f"{ROOT}/compiler/passes/passes.def"), re.M)
 SECONDS = 120
 SHORT = ["--search", "none", "--tol", "0", "--leap-after", "0", "--quiet", "--save-locals"]
 
