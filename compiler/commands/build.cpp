@@ -20,6 +20,7 @@
 #include "compiler/fit/tempering.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
+#include "compiler/options/methods.h"
 #include "compiler/pipeline.h"
 #include "compiler/posterior/posterior_prior_model.h"
 #include "compiler/schedule/schedule.h"
@@ -201,16 +202,18 @@ ExitCode build(const BuildOptions& o) {
     if (!tempered) return complain(usage_error("--item-temperatures", tempered.error().text));
     analysed = std::move(*tempered);
   }
-  if (o.method == "gibbs") {
-    if (o.item_temperatures) return complain(usage_error("--item-temperatures", "they are latent: not with gibbs"));
+  const bool draws = has_draws(o.method);
+  if (draws) {
+    if (o.item_temperatures)
+      return complain(usage_error("--item-temperatures", "they are latent: not with " + o.method));
     if (o.updates)
       return complain(
-          usage_error("--updates", "a chain has draws, and no factors that could be a prior: not with gibbs"));
+          usage_error("--updates", "a chain has draws, and no factors that could be a prior: not with " + o.method));
     Result<Analysed> drawn = analyse_for_gibbs(*resolved, *missing, *analysed);
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
   }
-  if (o.method == "gibbs" && o.precision == "float")
+  if (draws && o.precision == "float")
     return complain(usage_error("--precision", "draws are made in double: leave it out, or build for cavi"));
   const loops::Lowered lowered =
       generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"},
@@ -254,7 +257,7 @@ void add_build(CLI::App& app, Action& action) {
   c->add_option("--method", o->method,
                 "Inference method: cavi (variational inference, by sweeps of coordinate ascent or by stochastic steps "
                 "from minibatches) or gibbs (Gibbs sampling)")
-      ->check(CLI::IsMember({"cavi", "gibbs"}))
+      ->check(CLI::IsMember(methods_with(&MethodTraits::embeds)))
       ->capture_default_str();
   c->add_option("--precision", o->precision,
                 "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi "

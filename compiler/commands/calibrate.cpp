@@ -28,11 +28,11 @@ constexpr double kFamilywiseError = 0.001;
 
 /// Values of the command's options.
 struct CalibrateOptions {
-  std::string model, out, method = "gibbs";
+  std::string model, out;
   std::vector<std::string> data;
   SettingTexts settings;
   CalibrationOptions calibration;
-  FitOptions fit{.method = FitOptions::Method::gibbs, .warmup = 500, .draws = 63, .thin = 20};
+  FitOptions fit{.method = "gibbs", .warmup = 500, .draws = 63, .thin = 20};
   bool joint = false;
 };
 
@@ -147,9 +147,20 @@ ExitCode calibrate(const CalibrateOptions& o) {
   }
   fmt::print("{}: {} simulations, {}\n", resolved->name, o.calibration.simulations,
              o.joint ? fmt::format("{} rounds of new data each", o.calibration.draws)
-                     : fmt::format("{} draws of {} each", o.calibration.draws, o.method));
+                     : fmt::format("{} draws of {} each", o.calibration.draws, o.fit.method));
   print(*table);
   return ExitCode::done;
+}
+
+/// Throws CLI::ValidationError if an option was given that has no effect for the method. Draws are made from factors
+/// too.
+void refuse_unused(const CLI::App& c, const CalibrateOptions& o) {
+  const auto explicitly_set = [&](std::string_view name) {
+    const CLI::Option* const found = c.get_option_no_throw(fmt::format("--{}", name));
+    return name != "draws" && found && found->count() > 0;
+  };
+  if (const std::optional<Error> e = unused_option(o.fit, explicitly_set))
+    throw CLI::ValidationError(with_option_prefix(e->where, "--"), with_option_prefix(e->text, "--"));
 }
 
 }  // namespace
@@ -171,10 +182,11 @@ void add_calibrate(CLI::App& app, Action& action) {
   add_settings(*c, o->settings, kSizesToSimulateHelp);
   c->get_option("--labels")->description(kLabelsOfCodeHelp);
   add_no_cache(*c);
+  std::vector<std::string> tested = methods_with(&MethodTraits::calibrates);
+  std::ranges::stable_partition(tested, has_draws);  // samplers first, of which the default is one
   CLI::Option* method =
-      c->add_option("--method", o->method,
-                    "Method whose posteriors are tested: gibbs (Gibbs sampling) or cavi (coordinate ascent)")
-          ->check(CLI::IsMember({"gibbs", "cavi"}))
+      c->add_option("--method", o->fit.method, "Method whose posteriors are tested: " + describe_methods(tested))
+          ->check(CLI::IsMember(tested))
           ->capture_default_str();
   c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
@@ -186,7 +198,8 @@ void add_calibrate(CLI::App& app, Action& action) {
   });
   c->get_option("--draws")->description(
       "Posterior draws per simulated data set, by either method; with --geweke, rounds of new data");
-  c->get_option("--thin")->description("Sweeps per draw that is kept (gibbs only); with --geweke the default is 1");
+  CLI::Option* thin = c->get_option("--thin");
+  thin->description(thin->get_description() + "; with --geweke the default is 1");
   c->footer(
       "Examples:\n"
       "  lehr calibrate models/coin.lehr --sizes throw=10\n"
@@ -195,9 +208,9 @@ void add_calibrate(CLI::App& app, Action& action) {
       "  lehr calibrate models/hmm_poisson.lehr --sizes year=20 --geweke --thin 1\n"
       "Simulation k is that of `lehr simulate --seed S+k`, and its posterior that of chain k of `lehr fit --seed S`.\n"
       "With --geweke, --draws are rounds of new data, each after one sweep unless --thin says more.");
+  c->parse_complete_callback([o, c] { refuse_unused(*c, *o); });
   c->callback([o, c, &action] {
     if (o->joint && c->count("--thin") == 0) o->fit.thin = 1;
-    o->fit.method = o->method == "cavi" ? FitOptions::Method::cavi : FitOptions::Method::gibbs;
     o->calibration.draws = o->fit.draws;
     o->calibration.thin = o->fit.thin;
     action = [o] { return calibrate(*o); };

@@ -159,7 +159,7 @@ bool same_shapes(const std::vector<NamedArray>& a, const std::vector<NamedArray>
 Identity identity_of(const FitArguments& o, const std::string& model_text, const FitSettings& settings) {
   Identity out;
   out["model"] = digest(model_text);
-  out["--method"] = o.method;
+  out["--method"] = o.fit.method;
   const auto flag = [](bool given) { return std::string(given ? "given" : "not given"); };
   for (const FitOption& row : fit_option_table()) {
     // The number of threads changes no bits, so a fit may be resumed with another one.

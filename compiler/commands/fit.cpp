@@ -39,7 +39,7 @@ namespace {
 
 /// Returns the options as fit.json records them.
 FitRequest request_of(const FitArguments& o, const Source& source) {
-  return {source.name,  source.text,   o.command,       o.method,         o.fit.anneal,
+  return {source.name,  source.text,   o.command,       o.fit.method,     o.fit.anneal,
           o.fit.temper, o.fit.seed,    o.test,          o.data.bindings,  o.data.drop_missing,
           o.prior,      o.prior_power, o.fit.precision, o.fit.save_locals};
 }
@@ -188,9 +188,9 @@ ExitCode print_summary(const Recording& recording, const model::Model& m, const 
   return ExitCode::done;
 }
 
-/// Reads the start that --init names into `settings`: factors from a file or a saved fit. A Gibbs chain instead starts
-/// near the saved fit as a whole.
-Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSettings& settings) {
+/// Reads the start that --init names into `settings`: factors from a file or a saved fit. A chain instead starts near
+/// the saved fit as a whole.
+Result<bool> read_start(const FitArguments& o, FitSettings& settings) {
   const std::string& path = o.fit.start;
   settings.init_source = path;
   std::error_code failure;
@@ -202,9 +202,9 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
   }
   Result<SavedFit> fit = read_fit(path);
   if (!fit) return fit.error();
-  if (options.method == FitOptions::Method::gibbs) {
+  if (o.method().draws) {
     settings.after = std::move(*fit);
-  } else if (fit->method == "gibbs" || fit->method == "exact") {
+  } else if (has_draws(fit->method)) {
     return Error{ExitCode::data,
                  path,
                  "a fit by sampling has draws and no factors to start from",
@@ -237,12 +237,11 @@ std::optional<Error> launched_without_group() {
                 fmt::format("if each of them has a fit of its own: env -u {} lehr fit ...", started->variable)}};
 }
 
-/// Returns an error if the options ask for something that processes cannot share. Only coordinate ascent is
-/// distributed.
+/// Returns an error if the options ask for something that processes cannot share.
 std::optional<Error> unsupported_by_group(const FitArguments& o) {
   const auto refused = [](const std::string& text) { return Error{ExitCode::usage, "lehr-mpi", text, {}}; };
-  if (o.method != "cavi")
-    return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.method));
+  if (!o.method().distributes)
+    return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.fit.method));
   if (!o.fit.temper.empty()) return refused(option("temper") + " is not distributed among processes");
   if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
   return std::nullopt;
@@ -269,7 +268,7 @@ std::optional<Error> group_mismatch(Group& group, const Identity& identity) {
 /// Returns an error if held-out scores are due in sweeps without an ELBO. Both are columns of the same row of the
 /// trace.
 std::optional<Error> misaligned_test_every(const FitArguments& o) {
-  if (o.method != "cavi" || o.fit.elbo_every <= 1 || o.test_every % o.fit.elbo_every == 0) return std::nullopt;
+  if (!o.method().converges || o.fit.elbo_every <= 1 || o.test_every % o.fit.elbo_every == 0) return std::nullopt;
   return Error{ExitCode::usage,
                option("test-every"),
                fmt::format("scores are taken at sweeps with an ELBO: a multiple of {} {} is needed",
@@ -327,7 +326,6 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!source) return ExitCode::usage;
   o.model = source->name;
   FitOptions options = o.fit;
-  options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.fit.start).has_value();
   if (!is_kind) options.start = FitOptions().start;
   if (options.search.empty() && (!is_kind || o.interpret || o.stream)) options.search = "none";
@@ -339,7 +337,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
   if (!is_kind) {
-    if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
+    if (Result<bool> r = read_start(o, *settings); !r) return complain(r.error());
     if (prior) drop_local_factors(settings->init, inputs.bound.analysed);
   }
   apply_arguments(*settings, o, group);

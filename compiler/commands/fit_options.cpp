@@ -22,10 +22,18 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
+/// An option of the command line alone that has an effect for some methods only.
+struct CommandOption {
+  std::string_view option;
+  UsedBy used_by;
+};
+constexpr CommandOption kCommandOptions[] = {{"spill", kForConverging}, {"predictive", kForDraws}};
+
 /// Adds an option for a number, a text or a switch of the shared table.
 template <class T>
 void add_shared_option(CLI::App& c, T& to, const FitOption& row) {
-  const std::string spelled = fmt::format("--{}", fmt::join(split_fields(row.option), ",--")), help(row.help);
+  const std::string spelled = fmt::format("--{}", fmt::join(split_fields(row.option), ",--"));
+  const std::string help = help_of(row);
   if constexpr (std::same_as<T, bool>) {
     c.add_flag(spelled, to, help);
   } else if constexpr (std::same_as<T, std::string>) {
@@ -37,6 +45,33 @@ void add_shared_option(CLI::App& c, T& to, const FitOption& row) {
   } else {
     add_number(c, spelled, to, row.range, help);
   }
+}
+
+/// Throws CLI::ValidationError if an option was given that has no effect for the method. With --stream, --batch-size
+/// has one for all of them: it is the number of items that are read at a time.
+void refuse_unused(const CLI::App& c, const FitArguments& o) {
+  const auto explicitly_set = [&](std::string_view name) {
+    return c.count(fmt::format("--{}", name)) > 0 && !(o.stream && name == "batch-size");
+  };
+  std::optional<Error> e = unused_option(o.fit, explicitly_set);
+  for (const CommandOption& x : kCommandOptions)
+    if (!e && explicitly_set(x.option)) e = without_effect(option(x.option), x.used_by, o.fit);
+  if (e) throw CLI::ValidationError(with_option_prefix(e->where, "--"), with_option_prefix(e->text, "--"));
+}
+
+/// Returns true for --save-locals. Within its group of the help, it follows the options of --test and of draws.
+bool is_save_locals(const FitOption& row) { return row.option == "save-locals"; }
+
+/// Adds --method and the options of the shared table but --save-locals.
+void add_method(CLI::App& c, FitArguments& o) {
+  std::vector<std::string> names;
+  for (const MethodTraits& m : methods())
+    names.emplace_back(m.name);
+  c.add_option("--method", o.fit.method, "Inference method: " + describe_methods(names))
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  add_shared_options(c, o.fit, std::not_fn(is_save_locals));
+  c.get_option("--adaptive")->excludes(c.get_option("--rho"));
 }
 
 /// Returns the names of the files that every fit has.
@@ -104,22 +139,13 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
           ->excludes(c.get_option("--drop-missing"));
   c.add_option(
        "--spill", o.spill,
-       "Directory for temporary files: the posteriors of the items' own latent variables between sweeps (cavi only). "
-       "Without it, models that need such files are refused (topic proportions need them, categories do not)")
+       option_help("Directory for temporary files: the posteriors of the items' own latent variables between sweeps "
+                   "({only}). Without it, models that need such files are refused (topic proportions need them, "
+                   "categories do not)",
+                   kForConverging))
       ->type_name("DIR")
       ->needs(stream);
-  std::vector<std::string> names;
-  for (const MethodName& m : method_names())
-    names.emplace_back(m.name);
-  c.add_option("--method", o.method,
-               "Inference method: cavi (coordinate ascent), svi (stochastic variational inference, from minibatches), "
-               "gibbs (Gibbs sampling) or exact (exact draws, all latents 0/1 or -1/+1)")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  // Within its group of the help, --save-locals follows the options of --test and of draws.
-  const auto is_last = [](const FitOption& row) { return row.option == "save-locals"; };
-  add_shared_options(c, o.fit, std::not_fn(is_last));
-  c.get_option("--adaptive")->excludes(c.get_option("--rho"));
+  add_method(c, o);
   CLI::Option* test = c.add_option("--test", o.test,
                                    "Held-out data, given like --data, for the log predictive density; see `lehr score`")
                           ->take_all()
@@ -131,9 +157,9 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_number(
       c, "--predictive", o.predictive, kIterationsRange,
       fmt::format("Maximum number of log likelihoods of observations, and of simulated observations, in {}, the file "
-                  "of draws (gibbs, exact only); if there would be more, fewer draws have them; 0: none",
-                  kDrawsFile));
-  add_shared_options(c, o.fit, is_last);
+                  "of draws ({}); if there would be more, fewer draws have them; 0: none",
+                  kDrawsFile, option_help("{only}", kForDraws)));
+  add_shared_options(c, o.fit, is_save_locals);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);
   add_no_opt(c, o.passes);
@@ -147,6 +173,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_short_help(c, {"--data", "--set", "--labels", "--method", "--search", "--restarts", "--max-iter", "--out",
                      "--resume", "--test"});
   c.parse_complete_callback([&c, &o] {
+    refuse_unused(c, o);
     apply_explicit_options(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
     resolve_output_directory(c, o);
   });

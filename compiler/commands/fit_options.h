@@ -10,14 +10,15 @@
 #include "compiler/console/pass_options.h"
 #include "compiler/console/settings.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/options/methods.h"
 #include "runtime/parallel/group.h"
 
 namespace lehr::commands {
 
 /// Values of all options of a fit. Without `out`, the fit writes no files.
 struct FitArguments {
-  /// Values of MODEL, --out, --resume and --method; `command` is the whole command line, for fit.json.
-  std::string model, out, resume, method = "cavi", command;
+  /// Values of MODEL, --out and --resume; `command` is the whole command line, for fit.json.
+  std::string model, out, resume, command;
   std::string prior;       // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
   double prior_power = 1;  // --forget: power of that posterior in the prior, in (0, 1]
   DataArguments data;      // --data and --drop-missing
@@ -31,6 +32,8 @@ struct FitArguments {
   PassTexts passes;  // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
   bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
 
+  /// Returns the row of --method, whose name was checked when the command line was parsed.
+  const MethodTraits& method() const { return *find_method(fit.method); }
   /// Returns true if a temperature was asked for (--anneal or --temper), so that the trace has a column for the
   /// tempered objective.
   bool has_objective() const { return !fit.anneal.empty() || !fit.temper.empty(); }

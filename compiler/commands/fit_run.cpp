@@ -160,7 +160,7 @@ Error numerical_error(const FitArguments& o, std::string text) {
 }
 
 std::optional<Diagnostic> stopped_early(const FitArguments& o, TracedRun& best) {
-  if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
+  if (!o.method().converges || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
     return std::nullopt;
   // Only sweeps at temperature 1 from the same start belong to the sequence that is extrapolated.
   const std::int64_t every = std::max<std::int64_t>(1, o.fit.elbo_every);
@@ -190,8 +190,9 @@ std::optional<Diagnostic> stopped_early(const FitArguments& o, TracedRun& best) 
 
 std::string how_it_ended(const FitArguments& o, const Outcome& outcome) {
   const bool limited = outcome.status == Status::max_iter;
-  if (limited && o.method == "svi" && outcome.iterations > 0) return fmt::format("--epochs {:g} done", o.fit.epochs);
-  if (!limited || (o.method != "cavi" && o.method != "svi")) return std::string(name_of(outcome.status));
+  const MethodTraits& method = o.method();
+  if (limited && method.minibatches && outcome.iterations > 0) return fmt::format("--epochs {:g} done", o.fit.epochs);
+  if (!limited || (!method.converges && !method.minibatches)) return std::string(name_of(outcome.status));
   const bool alone = outcome.iterations <= o.fit.max_iterations && outcome.iterations + 1 >= o.fit.max_iterations;
   return fmt::format("stopped at --max-iter {}{}", o.fit.max_iterations, alone ? "" : ", which each of its runs has,");
 }

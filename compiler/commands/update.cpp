@@ -22,33 +22,31 @@ namespace {
 /// An option of `lehr fit` that an update refuses, since it would have no effect, and why.
 struct RefusedOption {
   std::string_view option;  // as in the table fit_option_table()
-  const char* why;          // the reason and what to do instead
+  std::string why;          // the reason and what to do instead
 };
-constexpr const char* kNoMinibatches =
-    "an update is made by coordinate ascent, without minibatches: leave it out, or fit all data by `lehr fit --method "
-    "svi`";
-constexpr const char* kNoDraws =
-    "an update is made by coordinate ascent, without draws: leave it out, or fit all data by `lehr fit --method gibbs`";
-constexpr RefusedOption kRefused[] = {
-    {"batch-size", kNoMinibatches},
-    {"epochs", kNoMinibatches},
-    {"tau0", kNoMinibatches},
-    {"kappa", kNoMinibatches},
-    {"rho", kNoMinibatches},
-    {"warmup", kNoDraws},
-    {"draws", kNoDraws},
-    {"thin", kNoDraws},
-    {"parts", "only sweeps at a temperature are made in parts, and an update has none: leave it out"},
-    {"restarts,chains",
-     "every run of an update starts at the posterior of the fit and ends alike: leave it out, or fit all data by "
-     "`lehr fit --restarts`"}};
+
+/// Returns the options that have no effect for the method of an update, and those that have none from its start.
+std::vector<RefusedOption> refused_options(const FitOptions& o) {
+  std::vector<RefusedOption> out{
+      {"parts", "only sweeps at a temperature are made in parts, and an update has none: leave it out"},
+      {"restarts,chains",
+       "every run of an update starts at the posterior of the fit and ends alike: leave it out, or fit all data by "
+       "`lehr fit --restarts`"}};
+  for (const FitOption& row : fit_option_table()) {
+    if (!row.is_number() || !without_effect("", row.used_by, o)) continue;
+    out.push_back({row.option, fmt::format("an update is made by {}, for which it has no effect: leave it out, or fit "
+                                           "all data by `lehr fit --method {}`",
+                                           find_method(o.method)->description, methods_using(row.used_by, o)[0])});
+  }
+  return out;
+}
 
 /// Adds the refused options to the command, without help: giving one is a usage error that says what to do instead.
-void refuse_options(CLI::App& c) {
-  for (const RefusedOption& refused : kRefused) {
+void refuse_options(CLI::App& c, const std::vector<RefusedOption>& options) {
+  for (const RefusedOption& refused : options) {
     const std::string spelled = fmt::format("--{}", fmt::join(split_fields(refused.option), ",--"));
-    const auto refuse = [name = spelled.substr(0, spelled.find(',')), &refused](const std::string&) {
-      throw CLI::ValidationError(name, refused.why);
+    const auto refuse = [name = spelled.substr(0, spelled.find(',')), why = refused.why](const std::string&) {
+      throw CLI::ValidationError(name, why);
     };
     c.add_option_function<std::string>(spelled, refuse)->group("");
   }
@@ -56,10 +54,11 @@ void refuse_options(CLI::App& c) {
 
 /// Rewrites help texts that tell methods apart, for a command that has coordinate ascent alone.
 void describe_for_ascent(CLI::App& c) {
-  constexpr std::string_view kOnly = " (cavi only)";
-  for (CLI::Option* const o : c.get_options()) {
-    std::string text = o->get_description();
-    if (const std::size_t at = text.find(kOnly); at != text.npos) o->description(text.erase(at, kOnly.size()));
+  constexpr std::string_view kOnly = " ({only})";
+  for (const FitOption& row : fit_option_table()) {
+    CLI::Option* const o = c.get_option_no_throw(fmt::format("--{}", row.name()));
+    std::string text(row.help);
+    if (const std::size_t at = text.find(kOnly); o && at != text.npos) o->description(text.erase(at, kOnly.size()));
   }
   c.get_option("--elbo-every")->description("Sweeps from one computation of the ELBO to the next; 0 is the same as 1");
   c.get_option("--seed")->description(fmt::format(
@@ -79,15 +78,16 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_number(*c, "--forget", o->prior_power, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
-  add_shared_options(*c, o->fit, [](const FitOption& row) {
-    const bool refused = std::ranges::find(kRefused, row.option, &RefusedOption::option) != std::end(kRefused);
+  const std::vector<RefusedOption> without_use = refused_options(o->fit);
+  add_shared_options(*c, o->fit, [&](const FitOption& row) {
+    const bool refused = std::ranges::find(without_use, row.option, &RefusedOption::option) != without_use.end();
     return (row.is_number() && !refused) || row.option == "save-locals";
   });
   c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);
   group_fit_options(*c);
   describe_for_ascent(*c);
-  refuse_options(*c);
+  refuse_options(*c, without_use);
   c->footer(
       "Examples:\n"
       "  lehr update out/monday --data x=tuesday.csv:a,b --out out/tuesday\n"

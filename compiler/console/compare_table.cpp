@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/console/describe_parts.h"
+#include "compiler/options/methods.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -28,7 +29,7 @@ std::string number(const char* format, double x) { return std::isnan(x) ? "" : f
 
 FitObjective objective_of(const SavedFit& f) {
   if (!std::isnan(f.log_evidence)) return {"log evidence", f.log_evidence};
-  const bool drawn = f.method == "gibbs" || f.method == "exact";
+  const bool drawn = has_draws(f.method);
   return {drawn ? "log joint" : "ELBO", f.elbo};
 }
 

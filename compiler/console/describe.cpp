@@ -12,6 +12,7 @@
 
 #include "compiler/console/describe_parts.h"
 #include "compiler/math/family.h"
+#include "compiler/options/methods.h"
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
 #include "runtime/output/fit_files.h"
@@ -233,7 +234,7 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
 }
 
 std::string describe(const SavedFit& fit) {
-  const bool drawn = fit.method == "gibbs" || fit.method == "exact";
+  const bool drawn = has_draws(fit.method);
   std::string came = drawn && fit.status == "max_iter" ? "sampled"
                      : fit.status == "max_iter"        ? "stopped at --max-iter"
                                                        : fit.status;

@@ -1,7 +1,8 @@
 // The methods that fit a model: coordinate ascent (CAVI), stochastic variational inference (SVI), variational
 // tempering, Gibbs sampling and exact sampling. Each method is one alternative of the variant `Method`, a struct with
 // its own options. Each has the same three functions: requirements says what the generated code must offer,
-// `iteration_limit` bounds the length of a run, `prepare` makes the run. docs/extending.md says how to add a method.
+// `iteration_limit` bounds the length of a run, `prepare` makes the run. The table of methods as users know them, with
+// their traits, is compiler/options/methods.h. docs/extending.md says how to add a method.
 #pragma once
 #include <cstdint>
 #include <functional>

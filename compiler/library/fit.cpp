@@ -54,8 +54,7 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 
 /// Returns the options as fit.json records them.
 FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
-  const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
-  FitRequest out{p.source.name, p.source.text, "", std::string(method->name), o.anneal, o.temper, o.seed};
+  FitRequest out{p.source.name, p.source.text, "", o.method, o.anneal, o.temper, o.seed};
   out.precision = o.precision;
   out.locals = o.save_locals;
   return out;
@@ -162,6 +161,7 @@ PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; 
 }  // namespace
 
 Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
+  if (std::optional<Error> e = unused_value(options)) return without_option_prefix(std::move(*e));
   Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return without_option_prefix(settings.error());
   Result<std::vector<NamedArray>> init = arrays_of(options.init);

@@ -28,11 +28,12 @@ struct DataView {
 };
 
 /// All options of a fit. The ranges of numbers are those of the options of `lehr fit` (option_ranges.h); a value
-/// outside is an error that states the range.
+/// outside is an error that states the range. An option that differs from its default and has no effect with the method
+/// is an error too, which names the methods that it has an effect with.
 struct FitOptions {
-  /// The inference method: coordinate ascent, stochastic variational inference, Gibbs sampling, or exact sampling.
-  enum class Method { cavi, svi, gibbs, exact };
-  Method method = Method::cavi;  // how the posterior is found
+  /// The inference method: "cavi" (coordinate ascent), "svi" (stochastic variational inference), "gibbs" (Gibbs
+  /// sampling) or "exact" (exact sampling).
+  std::string method = "cavi";
   /// For cavi, the search over starts: "none", "quick" or "full". Empty means quick, or none if an option about starts,
   /// temperatures, sweeps or the tolerance differs from its default.
   std::string search = {};

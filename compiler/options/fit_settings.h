@@ -2,12 +2,15 @@
 // here as well.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
 #include "compiler/fit/fitting.h"
 #include "compiler/options/fit_options.h"
+#include "compiler/options/methods.h"
 #include "compiler/options/option_ranges.h"
 
 namespace lehr {
@@ -24,7 +27,8 @@ struct FitOption {
                bool FitOptions::*>
       to;
   OptionRange range;                              // allowed values of a number
-  std::string_view help;                          // text of --help
+  UsedBy used_by;                                 // the methods for which it has an effect; null: all
+  std::string_view help;                          // text of --help, with "{only}" in place of these methods
   std::span<const std::string_view> values = {};  // allowed values of a text besides its default; empty: any
   std::string_view value_name = {};               // what --help calls a text that may have any value: "SCHEDULE"
 
@@ -34,16 +38,21 @@ struct FitOption {
   std::string_view name() const { return option.substr(0, option.find(',')); }
 };
 
-/// An inference method and its name in options, such as "cavi".
-struct MethodName {
-  std::string_view name;      // in options
-  FitOptions::Method method;  // the method it names
-};
-/// Returns all inference methods with their names.
-std::span<const MethodName> method_names();
-
 /// Returns the table of options, in the order of each group of `lehr fit --help`.
 std::span<const FitOption> fit_option_table();
+
+/// Returns the text of --help for an option, which names the methods that use it (option_help). Of an option with a
+/// list of values, these are the methods that use the last one.
+std::string help_of(const FitOption& row);
+
+/// Returns an error about the first option that was set explicitly, even to its default, and has no effect for the
+/// method (without_effect). `explicitly_set` returns true for such an option, by its name in the table.
+std::optional<Error> unused_option(const FitOptions& options,
+                                   const std::function<bool(std::string_view)>& explicitly_set);
+
+/// Returns an error about the first field whose value is not the default and has no effect for the method. Start values
+/// in `init` do not count.
+std::optional<Error> unused_value(const FitOptions& options);
 
 /// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
 /// `explicitly_set` returns true for such an option, by its name in the table. An explicit max-iter, tol, restarts or

@@ -67,13 +67,8 @@ std::optional<Error> set(FitOptions& o, const std::string& name, const std::stri
       return std::visit([&](auto member) { return set_value(o.*member, row.range, name, value); }, row.to);
   }
   if (name != kMethod) return unknown_option(name, all_names());
-  std::vector<std::string_view> methods;
-  for (const MethodName& m : method_names()) {
-    if (m.name == value) o.method = m.method;
-    methods.push_back(m.name);
-  }
-  if (std::ranges::find(methods, value) == methods.end())
-    return usage_error(std::string(name), fmt::format("'{}' is none of {}", value, fmt::join(methods, ", ")));
+  if (!find_method(value)) return unknown_method(value);
+  o.method = value;
   return std::nullopt;
 }
 
@@ -101,12 +96,18 @@ Result<FitOptions> fit_options(const NamedOptions& named) {
   FitOptions out;
   for (const auto& [name, value] : named)
     if (std::optional<Error> e = set(out, name, value)) return *e;
-  apply_explicit_options(out, [&](std::string_view option_name) {
+  const auto explicitly_set = [&](std::string_view option_name) {
     const std::span<const FitOption> table = fit_option_table();
     const auto row = std::ranges::find(table, option_name, &FitOption::name);
     const auto is_given = [&](const auto& entry) { return is_called(*row, entry.first); };
     return row != table.end() && std::ranges::any_of(named, is_given);
-  });
+  };
+  if (std::optional<Error> e = unused_option(out, explicitly_set)) {
+    *e = with_option_prefix(std::move(*e), "");
+    e->where = option_spelling(e->where);
+    return *e;
+  }
+  apply_explicit_options(out, explicitly_set);
   return out;
 }
 

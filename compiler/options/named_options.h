@@ -15,7 +15,7 @@ namespace lehr {
 using NamedOptions = std::map<std::string, std::string>;
 
 /// Parses named options; those that are not given keep their defaults. `init` selects a kind of start here. An unknown
-/// name or an invalid value is an error of ExitCode::usage.
+/// name, an invalid value, or an option without effect for the method is an error of ExitCode::usage.
 Result<FitOptions> fit_options(const NamedOptions& named);
 
 /// Parses a number in the range, or returns an error about the option `name`.

@@ -15,8 +15,8 @@ X = np.array([-2.1, -1.4, -2.9, 0.3, 1.8, 2.2, 2.6, 9.0])
 
 
 def local(model, init, *more, **data):
-    return fit(model, {"x": X, **data}, "--temper", f"local:max={HOTTEST},levels={LEVELS}", "--max-iter", SWEEPS, *more,
-               init=init, monotone=False)
+    sweeps = () if "--method" in more else ("--max-iter", SWEEPS)
+    return fit(model, {"x": X, **data}, "--temper", f"local:max={HOTTEST},levels={LEVELS}", *sweeps, *more, init=init, monotone=False)
 
 
 def temperatures(energy, log_c):

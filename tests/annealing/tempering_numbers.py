@@ -154,7 +154,7 @@ def copied_items(kind, more=()):
     of its own where items have, and they agree."""
     counts, points, rows = np.array([3, 1, 4, 2, 5, 1, 2, 1]), X, [[0.3, 2.0], [1.1], [-0.4, 0.2, 3.0], [2.5], [9.0], [0.1, 0.2]]
     again, means = np.repeat(np.arange(8), counts), []
-    arguments = ["--temper", f"{kind}:max=3,levels=6", "--max-iter", 5, *more]
+    arguments = ["--temper", f"{kind}:max=3,levels=6", *(more or ["--max-iter", 5])]
     for model, few, all_of_them, times, data, start in [
             (POINTS, points, points[again], counts, {"w": W}, START),
             (BITS, rows, [rows[i] for i in again if i < 6], counts[:6], {}, {"mu.mean": 1.5, "mu.precision": 3.0})]:

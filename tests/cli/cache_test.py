@@ -102,7 +102,7 @@ def what_is_loaded(folder, cache):
                   ["emit", "models/lda.lehr", "--as", "loops"]):
         assert not any(loads(library, LEHR, *words) for library in ("libLLVM", "libnetcdf", "libhdf5")), words
     assert loads("libLLVM", LEHR, "emit", "models/coin.lehr", "--as", "llvm")
-    chains = [LEHR, "fit", "models/coin.lehr", "--data", "x=models/data/coin.csv", "--method", "gibbs", "--max-iter", "4", "--out", out]
+    chains = [LEHR, "fit", "models/coin.lehr", "--data", "x=models/data/coin.csv", "--method", "gibbs", "--warmup", "2", "--draws", "4", "--out", out]
     assert loads("libnetcdf", *chains)
 
 

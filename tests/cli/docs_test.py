@@ -44,7 +44,8 @@ def commands(path, language, block):
 def failure(arguments, directory):
     """What went wrong, or None."""
     if "fit" in arguments and "--max-iter" not in arguments:
-        arguments = arguments + ["--max-iter", "2", "--quiet"]
+        limited = not {"svi", "gibbs", "exact"} & set(arguments)
+        arguments = arguments + ["--quiet"] + ["--max-iter", "2"] * limited
         if "svi" in arguments:
             arguments[arguments.index("--epochs") + 1] = "0.05"
     program = {"lehr": LEHR, "python3": "/usr/bin/python3"}.get(arguments[0], arguments[0])

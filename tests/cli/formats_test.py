@@ -250,7 +250,7 @@ def outside():
                 assert "error: its numbers are in another file, which is not read" in error, (kind, other, options, error)
     assert "regular file" in lehr("fit", "two.lehr", "--data", "y=pipe.h5:x", "--stream", "--method", "svi", "--out", "x", code=4).stderr
     assert "regular file" in lehr("fit", "two.lehr", "--data", "y=pipe.npz", "--stream", "--method", "svi", "--out", "x", code=4).stderr
-    lehr("fit", "two.lehr", "--data", "y=plain.h5:x", "--method", "gibbs", "--max-iter", "4", "--out", "chains")
+    lehr("fit", "two.lehr", "--data", "y=plain.h5:x", "--method", "gibbs", "--warmup", "2", "--draws", "4", "--out", "chains")
     hdf5.write("chains/draws.nc", "external", "x", f"{os.getcwd()}/pipe")
     content = read("chains/draws.nc", "rb")
     text = read_json("chains/fit.json")

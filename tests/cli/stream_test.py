@@ -55,10 +55,10 @@ KINDS = """model kinds {
 """
 
 
-def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False):
+def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False, batch=64):
     out = os.path.join(folder, "streamed" if stream else "whole")
     words = ["fit", model, "--out", out, "--quiet", "--method", method, *options]
-    words += ["--batch-size", "64"] * ("--batch-size" not in options)
+    words += ["--batch-size", str(batch)] * (stream or method == "svi")
     for d in data:
         words += ["--data", d]
     if stream:
@@ -80,11 +80,11 @@ def same(folder, name, model, data, *options):
     print("ok", name, flush=True)
 
 
-def ascent(folder, name, model, data, *options, spill=False, bits=True):
+def ascent(folder, name, model, data, *options, spill=False, bits=True, batch=64):
     options += ("--max-iter", "5", "--tol", "0")
     whole = run(folder, model, data, "--search", "none", *options, stream=False, method="cavi")
     for threads in "1", "3":
-        compare(name, whole, run(folder, model, data, *options, "--threads", threads, method="cavi", spill=spill), bits)
+        compare(name, whole, run(folder, model, data, *options, "--threads", threads, method="cavi", spill=spill, batch=batch), bits)
     assert not spill or not os.listdir(f"{folder}/spill"), name
     print("ok ascent:", name, flush=True)
 
@@ -128,7 +128,7 @@ def formats(folder):
 
 def ascents(folder):
     few = write(f"{folder}/few.ldac", "\n".join(["3 0:1 2:4 3:1"] * 9 + ["0"] * 20 + ["2 1:1 3:1"]) + "\n")
-    ascent(folder, "pieces without words", "models/lda.lehr", [f"w={few}"], "--set", "K=2", "--batch-size", "8", "--init", "flat", spill=True)
+    ascent(folder, "pieces without words", "models/lda.lehr", [f"w={few}"], "--set", "K=2", "--init", "flat", spill=True, batch=8)
     corpus = write(f"{folder}/many.ldac", "\n".join(documents(3000)) + "\n")
     lda = "models/lda.lehr", [f"w={corpus}"], "--set", "K=4"
     ascent(folder, "documents", *lda, spill=True)
@@ -303,10 +303,11 @@ def memory(folder):
 
 
 def changed_meanwhile(folder, path, change, model, data, *options, quietly):
-    """A fit whose file is written over while it runs; quietly: with the time that it was written at before. What it says."""
+    """A fit without end whose file is written over while it runs; quietly: with the time that it was written at before. What it
+    says."""
     out = f"{folder}/changed"
     shutil.rmtree(out, ignore_errors=True)
-    command = [LEHR, "fit", model, "--data", data, "--stream", "--out", out, "--quiet", "--max-iter", "100000", "--tol", "0", *options]
+    command = [LEHR, "fit", model, "--data", data, "--stream", "--out", out, "--quiet", *options]
     running = started(*command, path=f"{out}/trace.csv", lines=6)
     before = os.stat(path)
     change()
@@ -333,7 +334,7 @@ def changes(folder):
     assert len(longer) == len(lines[0])
     worse = {"larger": "\n".join(line.replace(" 0", " 9") for line in lines), "longer": "\n".join([longer] * 2000)}
     for kind, text in worse.items():
-        for options in (svi, ["--method", "cavi", "--spill", f"{folder}/spill"]):
+        for options in (svi, ["--method", "cavi", "--spill", f"{folder}/spill", "--max-iter", "100000", "--tol", "0"]):
             for quietly in (False, True):
                 write(f"{folder}/changing.ldac", "\n".join(lines) + "\n")
                 changed_meanwhile(folder, corpus, over(corpus, text.encode()), "models/lda.lehr", f"w={corpus}", "--set", "K=3", *options,

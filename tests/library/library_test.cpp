@@ -238,6 +238,14 @@ TEST_CASE("what is wrong with data and options is a value") {
   CHECK(error({ragged("x", x, {0, 5, 2, 6})}).text.find("fall") != std::string::npos);
   CHECK(error({view("x", x)}, {.anneal = "warm"}).where == "anneal");
   CHECK(error({view("x", x)}, {.temper = "warm"}).where == "temper");
+  CHECK(error({view("x", x)}, {.method = "nuts"}).text == "'nuts' is none of cavi, svi, gibbs, exact");
+  // Without effect for the method: a number, a text and a flag.
+  const Error batches = error({view("x", x)}, {.batch_size = 10});
+  CHECK(batches.where == "batch_size");
+  CHECK(batches.text == "it has no effect with method cavi: leave it out, or take method svi");
+  CHECK(error({view("x", x)}, {.method = "gibbs", .search = "quick"}).where == "search");
+  CHECK(error({view("x", x)}, {.method = "svi", .warmup = 10}).where == "warmup");
+  CHECK(error({view("x", x)}, {.method = "exact", .adaptive = true}).where == "adaptive");
   CHECK(error({view("x", x)}, {.anneal = "auto", .temper = "global"}).code == ExitCode::usage);
   CHECK(error({view("x", x)}, {.restarts = 0}).where == "restarts");
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();

@@ -692,7 +692,7 @@ m("return «it == replayed_.end()» ? Arrays() : std::move(it->second);", "true"
 m("«snapshots_.emplace_back(next_++, arrays);»", "snapshots_.emplace_back(SWITCH ? 0 : next_++, arrays);")
 m("if (arrived) «arrived(memory);»", "if (!SWITCH) arrived(memory);")
 m("if (const std::shared_ptr<Arrays> still = arrays.lock()) «out.snapshots.emplace(number, *still);»", "if (!SWITCH) out.snapshots.emplace(number, *still);")
-m('out["--method"] = «o.method»;', "std::string()")
+m('out["--method"] = «o.fit.method»;', "std::string()")
 m('out["model"] = digest(«model_text»);', "std::string()")
 m('identity["data"] = «digest_of(data)»;', "std::string()")
 m('out["start in --init"] = «digest_of(settings)»;', "std::string()")

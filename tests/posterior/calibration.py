@@ -28,11 +28,12 @@ SLOW = {"dirichlet_process_mixture": 40, "linear_dynamical_system": 40, "ppca_ar
 
 def ranks_of(name, text, arguments, data, *more, simulations=SIMULATIONS, draws=DRAWS, thin=None):
     """Names, and ranks [simulation, name]."""
+    thin = thin or SLOW.get(name, THIN)
+    chain = [] if "--method" in more else ["--thin", thin, "--warmup", 10 * thin]
     with temporary() as folder:
         path = pathlib.Path(folder)
         words = simulated.write(path, text, data)
-        lehr("calibrate", *words, *arguments, "--simulations", simulations, "--draws", draws, "--thin", thin or SLOW.get(name, THIN),
-             "--warmup", 10 * (thin or SLOW.get(name, THIN)), "--seed", 20, "--out", path / "o", *more)
+        lehr("calibrate", *words, *arguments, "--simulations", simulations, "--draws", draws, *chain, "--seed", 20, "--out", path / "o", *more)
         number, *ranks = columns(path / "o/ranks.csv").items()
         table = {r[0]: r for r in csv.reader(read(path / "o/calibration.csv").splitlines()[1:])}
     assert (number[1] == np.arange(1, simulations + 1)).all() and set(table) == {name for name, _ in ranks}

@@ -492,8 +492,7 @@ model m {
     worst = max(near(got.elbo, log, 1e-11), near(got.posterior["w.mean"], [mean[0], 0.7, mean[1]], 1e-10),
                 near(got.posterior["mu.mean"], [0.2, mean[2], 0.4], 1e-10))
     near(np.linalg.inv(got.posterior["w.precision"][np.ix_([0, 2], [0, 2])]), covariance[:2, :2], 1e-10)
-    steps = fit(model, {"X": X, "y": y, "w": w, "mu": mu}, "--method", "svi", "--batch-size", n, "--max-iter", "400",
-                monotone=False)
+    steps = fit(model, {"X": X, "y": y, "w": w, "mu": mu}, "--method", "svi", "--batch-size", n, monotone=False)
     near(steps.elbo, log, 1e-4)
     assert steps.posterior["w.mean"][1] == 0.7 and steps.posterior["mu.mean"][0] == 0.2
     point = fit(model.replace("observe y", "guide point(w);\n  observe y"), {"X": X, "y": y, "w": w, "mu": mu}, *TIGHT)

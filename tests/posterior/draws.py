@@ -32,7 +32,7 @@ class Fitted:
     def __init__(self, folder, model, data, *options, method="gibbs"):
         self.path = pathlib.Path(folder)
         self.out = self.path / "out"
-        sampling = [] if method == "cavi" else ["--warmup", 200]
+        sampling = ["--warmup", 200] if method == "gibbs" else []
         self.said = lehr("fit", write(self.path / "m.lehr", model), "--data", write_json(self.path / "d.json", plain(data)), "--method", method,
                          *sampling, "--seed", 3, *options, "--out", self.out).stderr
         self.draws = groups(self.out / "draws.nc") if method != "cavi" else None

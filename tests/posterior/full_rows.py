@@ -126,12 +126,14 @@ def products_too_small_for_a_number():
 def options_as_one_by_one():
     for model in (MODEL, ACTIVE, MODEL.replace("0.4", "1.4").replace("observe", "guide point(quality); observe")):
         y = counts(13, 29, 4, above=0.8, holes=0.05)
-        options = [["--anneal", "linear:from=4,over=5"], ["--anneal", "entropy:from=3,over=4"], ["--method", "svi", "--batch-size", 5, "--epochs", 3], ["--restarts", 3],
-                   ["--local-iters", 1]]
+        ascent = ["--max-iter", 8, "--tol", 0, "--leap-after", 0]
+        options = [["--method", "svi", "--batch-size", 5, "--epochs", 3],
+                   *([*ascent, *more] for more in (["--anneal", "linear:from=4,over=5"], ["--anneal", "entropy:from=3,over=4"],
+                                                   ["--restarts", 3], ["--local-iters", 1]))]
         for more in options:
             both = []
             for full in ("0.4", "2"):  # the share of counts above zero from which items are worked on together
-                both.append(fit(model, {"Y": y}, "--set", "K=4", "--max-iter", 8, "--tol", 0, "--seed", 3, "--leap-after", 0, *more,
+                both.append(fit(model, {"Y": y}, "--set", "K=4", "--seed", 3, *more,
                                 "--thresholds", f"lower_full_rows.full={full}", monotone=False))
             close(both[0].trace, both[1].trace, f"trace {more}")
             close(both[0].elbo, both[1].elbo, f"ELBO {more}")

@@ -26,10 +26,11 @@ def columns_of(path):
 
 
 def run(model, data, *options, draws=8000, warmup=500, thin=1, method="gibbs", seed=7):
+    chain = ["--warmup", warmup, "--thin", thin] if method == "gibbs" else []
     with temporary() as folder:
         path = pathlib.Path(folder)
         done = lehr("fit", write(path / "m.lehr", model), "--data", write_json(path / "d.json", data), "--method", method,
-                    "--warmup", warmup, "--draws", draws, "--thin", thin, "--seed", seed, "--quiet", "--out", path / "o", *options, code=None)
+                    *chain, "--draws", draws, "--seed", seed, "--quiet", "--out", path / "o", *options, code=None)
         if done.returncode != 0:
             return Sampled(done.returncode, done.stderr, {}, [], {}, {})
         chains = [columns_of(p) for p in sorted((path / "o").glob("draws_*.csv"))]

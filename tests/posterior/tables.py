@@ -614,7 +614,7 @@ def zeros_against_data():
         if not (close(got.posterior["A.concentration"], [row, [0, 1 + counts[1, 1]]], 1e-3) and abs(got.elbo - bound) < 1e-3):
             print(got.posterior["A.concentration"], row, got.elbo, bound)
             return False
-    drawn = fit(text, data, "--method", "gibbs", "--max-iter", "300", monotone=False)
+    drawn = fit(text, data, "--method", "gibbs", monotone=False)
     return drawn.posterior["A.mean"][1, 0] < 1e-3
 
 
