@@ -238,7 +238,7 @@ TEST_CASE("what is wrong with data and options is a value") {
   CHECK(error({ragged("x", x, {0, 5, 2, 6})}).text.find("fall") != std::string::npos);
   CHECK(error({view("x", x)}, {.anneal = "warm"}).where == "anneal");
   CHECK(error({view("x", x)}, {.temper = "warm"}).where == "temper");
-  CHECK(error({view("x", x)}, {.method = "nuts"}).text == "'nuts' is none of cavi, svi, gibbs, exact");
+  CHECK(error({view("x", x)}, {.method = "nuts"}).text.starts_with("'nuts' is none of cavi, svi, "));
   // Without effect for the method: a number, a text and a flag.
   const Error batches = error({view("x", x)}, {.batch_size = 10});
   CHECK(batches.where == "batch_size");

@@ -102,7 +102,7 @@ class ModelTest(unittest.TestCase):
             mixture(max_iter=-3)
         with self.assertRaisesRegex(lehr.UsageError, "speed: error: there is no such option\n  note: options: method, "):
             mixture(speed=3)
-        with self.assertRaisesRegex(lehr.UsageError, "method: error: 'nuts' is none of cavi, svi, gibbs, exact"):
+        with self.assertRaisesRegex(lehr.UsageError, "method: error: 'nuts' is none of cavi, svi, "):
             mixture(method="nuts")
         with self.assertRaisesRegex(lehr.UsageError, "batch_size: error: it has no effect with method cavi: leave it out, or take method svi"):
             mixture(batch_size=256)
