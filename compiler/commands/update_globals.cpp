@@ -111,7 +111,7 @@ Result<bool> write(const UpdateArguments& o, const ShardState& now, const Elbo& 
   if (Result<bool> r = trace->write(); !r) return r;
   const model::Model& m = now.fitting->model();
   nlohmann::json summary =
-      fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,
+      fit_summary({o.fit.model, now.model_text, o.fit.command, o.fit.fit.method, "", "", now.fit.seed}, m,
                   now.fitting->schedule().conditionals, now.fitting->data(), run, {run}, false, {});
   if (Result<bool> r = write_shard(o.fit.out + "/" + kStateFile, global_state_of(now), now.digest); !r) return r;
   return write_fit(o.fit.out, {std::move(summary), run, now.fitting.get()});
