@@ -22,12 +22,13 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
-/// An option of the command line alone that has an effect for some methods only.
+/// An option of the command line alone that has an effect for some methods only. Held-out scores are those of factors.
 struct CommandOption {
   std::string_view option;
   UsedBy used_by;
 };
-constexpr CommandOption kCommandOptions[] = {{"spill", kForConverging}, {"predictive", kForDraws}};
+constexpr CommandOption kCommandOptions[] = {
+    {"spill", kForConverging}, {"predictive", kForDraws}, {"test-every", kForFactors}, {"test", kForFactors}};
 
 /// Adds an option for a number, a text or a switch of the shared table.
 template <class T>
@@ -146,10 +147,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       ->type_name("DIR")
       ->needs(stream);
   add_method(c, o);
-  CLI::Option* test = c.add_option("--test", o.test,
-                                   "Held-out data, given like --data, for the log predictive density; see `lehr score`")
-                          ->take_all()
-                          ->type_name("FILE");
+  const char* const test_help =
+      "Held-out data, given like --data, for the log predictive density ({only}); see `lehr score`";
+  CLI::Option* test =
+      c.add_option("--test", o.test, option_help(test_help, kForFactors))->take_all()->type_name("FILE");
   add_number(
       c, "--test-every", o.test_every, kIterationsRange,
       fmt::format("Sweeps (svi: steps) from one held-out score in {} to the next; 0: only at the end", kTraceFile))

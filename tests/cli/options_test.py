@@ -106,7 +106,8 @@ EFFECTS = [(["--max-iter", "2"], "cavi"), (["--max-iter", "0"], "cavi svi"), (["
 # What an option is seen by: there is little to extrapolate in sweeps that end early, and only annealed sweeps have parts.
 BESIDE = {"--leap-after": ["--tol", "1e-12"], "--parts": ["--anneal", "linear:from=3,over=6"]}
 # Options that some methods refuse, and whose effect is no other result.
-SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--predictive", "0"], "gibbs exact")]
+SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--predictive", "0"], "gibbs exact"), (["--test", "w=held.ldac"], "cavi svi"),
+          (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.
 ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"]]
 
@@ -147,6 +148,8 @@ def methods(folder):
     for words in ACCEPTED:
         for method in METHODS:
             fit(method, *words)
+    for method in "cavi", "svi":
+        assert fit(method) != fit(method, "--test", f"w={corpus}", "--test-every", "2"), method
     # With --stream the items that are read at a time are those of a batch, for every method.
     lehr(*command("cavi", "--stream", "--spill", f"{folder}/spill", "--batch-size", "9"), code=0)
     refused(lehr("calibrate", "models/coin.lehr", "--sizes", "throw=5", "--method", "cavi", "--thin", "2"), "--thin", "--method gibbs")
@@ -157,8 +160,8 @@ def complete(_):
     """Every option of `lehr fit` is in a list above, or has to do with no method."""
     said = lehr("fit", "--help").stdout
     listed = {words[0] for words, _ in EFFECTS + SILENT} | {words[0] for words in ACCEPTED}
-    others = {"--help", "--data", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--test", "--stream", "--method", "--no-cache",
-              "--out", "--checkpoint-every", "--resume", "--test-every", "--quiet", "--no-opt", "--thresholds", "--print-before", "--print-after",
+    others = {"--help", "--data", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--stream", "--method", "--no-cache",
+              "--out", "--checkpoint-every", "--resume", "--quiet", "--no-opt", "--thresholds", "--print-before", "--print-after",
               "--verify-each", "--time-passes", "--profile", "--interpret"}
     found = {word for line in said.splitlines() if line.startswith("  -") for word in line.split()[0].split(",") if word.startswith("--")}
     assert found <= listed | others, found - listed - others
