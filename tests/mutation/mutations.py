@@ -376,7 +376,7 @@ m("out += draw_gamma(rng, «copies * end.sum * end.sum / end.squares») * end.sq
 m("out += draw_gamma(rng, copies) / («(n + 0.5) * (n + 0.5)» + c * c);", "(n + 1.0) * (n + 1.0)")
 m("b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), «b_.get(log_scale)»));", "b_.f(0)", "posterior_extreme_chains")
 m("return «!moving» && !guarded && !nests;", "true", "posterior_extreme_chains")
-m("b_.if_then(b_.logical_not(b_.less(«b_.f(kLeastSum)», b_.get(sum)))", "b_.f(-1)", "posterior_extreme_chains")
+m("b_.if_then(b_.logical_not(b_.less(«b_.f(options_.thresholds[kLeastSum])», b_.get(sum)))", "b_.f(-1)", "posterior_extreme_chains")
 
 m = area("shares of items", "native_shares")
 m("if (to[0] == 0) to[0] = from[0]; for (std::size_t i = «kAligned»; i < to.size(); ++i)", "to.size()")
@@ -668,8 +668,8 @@ m("if (!branch || branch->then_block.size() != 1 || «!branch->else_block.empty(
 m("const bool innermost = loop && !has_loop(loop->body) && «std::ranges::none_of(loop->body, has_break)»;", "true")
 
 m = area("compiled code on disk", "native_object_cache|cli_cache")
-m("digest({generator_digest(), machine, «chosen_processor()», set_thresholds(), digest(parts)})", "std::string()")
-m("digest({generator_digest(), machine, chosen_processor(), «set_thresholds()», digest(parts)})", "std::string()")
+m("digest({generator_digest(), machine, «chosen_processor()», digest(parts)})", "std::string()")
+m("void put(const Thresholds& moved) { «put(moved.text())»; }", "put(std::string())")
 m("all.append(«std::to_string(part.size())»).append(\":\").append(part);", "std::string()")
 m("return about.st_uid == ::geteuid() && «(about.st_mode & (S_IWGRP | S_IWOTH)) == 0»;", "true")
 m("if (!object || «digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest)»)", "false")
