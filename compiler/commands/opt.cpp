@@ -48,6 +48,15 @@ std::vector<double> values_of(const json& values, loops::Type type) {
   return out;
 }
 
+/// Returns an entry of one of the objects of the file: `objects` is its key there. Throws std::invalid_argument if
+/// there is none.
+const json& entry(const json& file, const char* objects, const std::string& name) {
+  const auto object = file.find(objects);
+  if (object == file.end() || !object->is_object() || !object->contains(name))
+    throw std::invalid_argument(fmt::format("\"{}\" has no entry \"{}\"", objects, name));
+  return object->at(name);
+}
+
 /// Returns the call that the file describes. Throws std::exception with a reason if it does not fit the program. Arrays
 /// whose shapes the passes have changed begin with zeros: `original` is the program before them, or the same.
 Run read_run(const json& file, const loops::Program& p, const loops::Program& original) {
@@ -59,15 +68,18 @@ Run read_run(const json& file, const loops::Program& p, const loops::Program& or
   for (const loops::Size& size : p.sizes) {
     if (size.constant >= 0) continue;
     out.call.sizes.resize(std::max(out.call.sizes.size(), static_cast<std::size_t>(size.slot) + 1));
-    out.call.sizes[static_cast<std::size_t>(size.slot)] = file.at("sizes").at(size.name);
+    out.call.sizes[static_cast<std::size_t>(size.slot)] = entry(file, "sizes", size.name);
   }
   for (const loops::ScalarId parameter : it->parameters) {
-    const json& value = file.at("parameters").at(p[parameter].name);
+    const json& value = entry(file, "parameters", p[parameter].name);
     if (p[parameter].type == loops::Type::i64) out.call.integers.push_back(value);
     else out.call.reals.push_back(value);
   }
   out.arrays.resize(p.buffers.size());
   const json arrays = file.value("arrays", json::object());
+  for (const auto& [name, values] : arrays.items())
+    if (std::ranges::find(original.buffers, name, &loops::Buffer::name) == original.buffers.end())
+      throw std::invalid_argument(fmt::format("there is no array '{}'", name));
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
     const loops::BufferId b(k);
     const std::size_t count = loops::values_in(p, b, out.call.sizes);
