@@ -132,8 +132,6 @@ std::vector<std::string> differences(const Program& before, const Arrays& a, con
     const Buffer& buffer = before.buffers[k];
     if (buffer.role == Role::scratch) continue;
     if (buffer.role == Role::expectation && !is_mentioned(after, BufferId(k))) continue;
-    const NumberAddress flag = before.demand_flags[static_cast<std::size_t>(buffer.demand)];
-    if (flag.buffer.valid() && !(a[flag.buffer.index()][static_cast<std::size_t>(flag.at)] > 0)) continue;
     const bool is_real = buffer.element != Type::i64 && tolerance > 0;
     const std::vector<double> was = values_of(before, BufferId(k), a[k]), is = values_of(after, BufferId(k), b[k]);
     if (!(is_real ? are_close(was, is, tolerance) : same_bits(was, is)))

@@ -43,9 +43,8 @@ std::vector<double> values_of(const Program& p, BufferId b, const std::vector<do
 std::int32_t execute(const Program& p, const Call& call, Arrays& arrays);
 
 /// Returns one line for each array whose values differ between the two programs after a run: scratch does not count,
-/// nor do expectations that `after` mentions nowhere, and arrays that the call does not ask for (Demand). Numbers may
-/// differ by `tolerance`, relative to the largest of the array; 0 asks for the same bits. The arrays of both programs
-/// have the same ids.
+/// nor do expectations that `after` mentions nowhere. Numbers may differ by `tolerance`, relative to the largest of the
+/// array; 0 asks for the same bits. The arrays of both programs have the same ids.
 std::vector<std::string> differences(const Program& before, const Arrays& a, const Program& after, const Arrays& b,
                                      double tolerance);
 

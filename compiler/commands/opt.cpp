@@ -121,6 +121,8 @@ ExitCode run_both(const Options& o, const loops::Program& before, const loops::P
     if (a != b) problems.push_back(fmt::format("status {} before the passes, {} after them", a, b));
     else if (a == 0) problems = loops::differences(before, first.arrays, after, second.arrays, o.tolerance);
     if (problems.empty()) return ExitCode::done;
+    if (std::ranges::any_of(before.demand_flags, [](const auto& flag) { return flag.buffer.valid(); }))
+      problems.push_back("arrays that the call does not ask for (`demand` in the loops) may keep what they had");
     return complain({ExitCode::internal, o.path, "the passes change what is computed", problems});
   } catch (const std::exception& problem) {
     return complain({ExitCode::data, o.arguments, problem.what(), {}});
@@ -165,7 +167,8 @@ void add_opt(CLI::App& app, Action& action) {
                    "Passes to run, in this order, separated by commas (default: all, in the compiler's order)")
       ->take_all()
       ->delimiter(',')
-      ->check(is_pass());
+      ->check(is_pass())
+      ->type_name("PASS");
   command->add_option("--stop-after", o->stop_after, "Number of passes that run, the first of the list (default: all)");
   add_pass_options(*command, o->texts);
   command

@@ -22,9 +22,9 @@ CLI::IsMember is_pass() {
   std::vector<std::string> out{"all"};
   for (const loops::Pass& p : loops::passes())
     out.emplace_back(p.name);
-  CLI::IsMember known(out);
-  known.description("");  // a long list in every help
-  return known;
+  CLI::IsMember check(out);
+  check.description("");  // a long list in every help
+  return check;
 }
 
 void add_no_opt(CLI::App& c, PassTexts& t) {
@@ -33,7 +33,8 @@ void add_no_opt(CLI::App& c, PassTexts& t) {
                "all: every one. docs/passes.md says what each does. Default: none")
       ->take_all()
       ->delimiter(',')
-      ->check(is_pass());
+      ->check(is_pass())
+      ->type_name("PASS");
 }
 
 void add_pass_options(CLI::App& c, PassTexts& t) {
@@ -43,14 +44,18 @@ void add_pass_options(CLI::App& c, PassTexts& t) {
       ->take_all()
       ->delimiter(',')
       ->type_name("NAME=VALUE");
-  c.add_option("--print-before", t.before, "Print the loops before these passes, separated by commas")
+  c.add_option("--print-before", t.before,
+               "Print the loops before these passes of docs/passes.md, separated by commas, or all")
       ->take_all()
       ->delimiter(',')
-      ->check(is_pass());
-  c.add_option("--print-after", t.after, "Print the loops after these passes, separated by commas")
+      ->check(is_pass())
+      ->type_name("PASS");
+  c.add_option("--print-after", t.after,
+               "Print the loops after these passes of docs/passes.md, separated by commas, or all")
       ->take_all()
       ->delimiter(',')
-      ->check(is_pass());
+      ->check(is_pass())
+      ->type_name("PASS");
   c.add_flag("--verify-each", t.verify_each, "Check after each pass that the loops are well formed");
   c.add_flag("--time-passes", t.time, "Print the time that each pass takes");
 }

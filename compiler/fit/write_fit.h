@@ -28,7 +28,8 @@ struct FitOutput {
 
   /// Returns true if the fit ended in a numerical failure. Its arrays may have numbers that are not finite.
   bool failed() const;
-  /// Returns true if the method draws. Its posterior has no factors, and perhaps no draw was made (`drawn` is null then).
+  /// Returns true if the method draws. Its posterior has no factors, and perhaps no draw was made (`drawn` is null
+  /// then).
   bool sampled() const;
 };
 
