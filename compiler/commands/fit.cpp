@@ -20,7 +20,7 @@
 #include "compiler/commands/fit_run.h"
 #include "compiler/console/fitted_model.h"
 #include "compiler/console/profile.h"
-#include "compiler/fit/link_narrowing.h"
+#include "compiler/fit/checks/link_narrowing.h"
 #include "compiler/fit/peak_memory.h"
 #include "compiler/fit/write_fit.h"
 #include "compiler/options/fit_settings.h"

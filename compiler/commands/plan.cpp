@@ -9,8 +9,8 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/console/settings.h"
+#include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/item_solution.h"
-#include "compiler/fit/rounding.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/fit_files.h"

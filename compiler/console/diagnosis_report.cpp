@@ -8,7 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "compiler/fit/cancellation.h"
+#include "compiler/fit/checks/cancellation.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {

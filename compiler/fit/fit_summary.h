@@ -10,8 +10,8 @@
 
 #include "compiler/binding/bind.h"
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/fit/checks/left_to_gain.h"
 #include "compiler/fit/fitting.h"
-#include "compiler/fit/left_to_gain.h"
 #include "runtime/array.h"
 
 namespace lehr {

@@ -13,9 +13,9 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/fit/chain_start.h"
+#include "compiler/fit/checks/rounding.h"
+#include "compiler/fit/checks/unbounded_points.h"
 #include "compiler/fit/item_solution.h"
-#include "compiler/fit/rounding.h"
-#include "compiler/fit/unbounded_points.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/instance/barren.h"
 #include "compiler/model/roles.h"

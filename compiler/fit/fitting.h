@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/evaluate/ill_scaled_columns.h"
-#include "compiler/fit/cancellation.h"
-#include "compiler/fit/coupling.h"
+#include "compiler/fit/checks/cancellation.h"
+#include "compiler/fit/checks/coupling.h"
 #include "compiler/fit/method.h"
 #include "compiler/fit/out_of_core_data.h"
 #include "compiler/pipeline.h"

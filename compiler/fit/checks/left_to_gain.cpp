@@ -1,6 +1,6 @@
 // Fits a geometric series to the last gains of the ELBO, and sums its tail. Near a solution, coordinate ascent
 // converges linearly, so successive gains have a constant ratio.
-#include "compiler/fit/left_to_gain.h"
+#include "compiler/fit/checks/left_to_gain.h"
 
 #include <algorithm>
 #include <cmath>

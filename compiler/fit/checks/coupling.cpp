@@ -3,7 +3,7 @@
 //   H_ab sd_a sd_b  ~  (ELBO(+,+) - ELBO(+,-) - ELBO(-,+) + ELBO(-,-)) / 4
 //
 // Each sign says whether a mean is moved up or down by one standard deviation of its factor.
-#include "compiler/fit/coupling.h"
+#include "compiler/fit/checks/coupling.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include <optional>
 #include <set>
 
-#include "compiler/fit/cancellation.h"
+#include "compiler/fit/checks/cancellation.h"
 #include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 #include "compiler/pipeline.h"

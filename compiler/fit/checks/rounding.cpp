@@ -1,6 +1,6 @@
 // Stochastic arithmetic in the manner of CESTAC (Vignes 1993): the same sums over data whose last bits differ have
 // other rounding errors of the same size. The spread of the results shows how many digits are correct.
-#include "compiler/fit/rounding.h"
+#include "compiler/fit/checks/rounding.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/fit/coupling.h"
+#include "compiler/fit/checks/coupling.h"
 #include "compiler/model/walk.h"
 #include "compiler/posterior/moments.h"
 #include "runtime/rng.h"

@@ -1,6 +1,6 @@
 // Looks for terms of the log joint that contain both an auxiliary variable of a link and a global number. The
 // independent factor of the auxiliary variable is what narrows the factor of the number.
-#include "compiler/fit/link_narrowing.h"
+#include "compiler/fit/checks/link_narrowing.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Examines the priors of points that are zero but for rounding. The formulas `interior` of a family are negative where
 // its density has no maximum inside its support.
-#include "compiler/fit/unbounded_points.h"
+#include "compiler/fit/checks/unbounded_points.h"
 
 #include <algorithm>
 
 #include "compiler/evaluate/forward.h"
-#include "compiler/fit/cancellation.h"
+#include "compiler/fit/checks/cancellation.h"
 #include "compiler/math/evaluate.h"
 
 namespace lehr {

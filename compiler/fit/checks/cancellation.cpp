@@ -1,7 +1,7 @@
 // Reads from the rows of the families which numbers a log gamma function is formed of: those in the entropy of a
 // factor, and in the log density of observations. Relative rounding of the function's value, about x log x, gives the
 // error.
-#include "compiler/fit/cancellation.h"
+#include "compiler/fit/checks/cancellation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
