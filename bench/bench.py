@@ -37,7 +37,7 @@ def arguments():
         if name not in ROWS:
             parser.error(f"no row {name}; --list names them")
     options.lehr = os.path.abspath(options.lehr)
-    small = os.path.join(ROOT, "models/data/kos.ldac.gz")
+    small = os.path.join(ROOT, "models/data/topics/kos.ldac.gz")
     for name, large in {"corpus": "nyt.ldac", "corpus_500": "ap.ldac"}.items():
         path = os.path.join(ROOT, "../shared/data/corpora", large)
         setattr(options, name, os.path.abspath(getattr(options, name) or (path if os.path.exists(path) else small)))

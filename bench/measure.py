@@ -3,6 +3,7 @@
 A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a single sweep, divided by the sweeps:
 start, reading and compiling cancel. The others time their own sweeps, of which the median counts.
 """
+import glob
 import hashlib
 import json
 import os
@@ -20,6 +21,12 @@ CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cac
 LEAST = 0.6  # CPU seconds: what a process takes to start differs by some 0.01
 PEERS = os.path.join(CACHE, "peers/bin/python")  # made by `scripts/bench --peers`
 FLAGS = ["-O3", "-march=native", "-std=c++20", "-Wno-ignored-attributes", "-I/usr/include/eigen3"]
+
+
+def model_file(name):
+    """The path of the model of this name in models/, from the root of the repository."""
+    (path,) = glob.glob(f"models/*/{name}.lehr", root_dir=ROOT)
+    return path
 
 
 def cpu_of(command):

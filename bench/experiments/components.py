@@ -127,12 +127,12 @@ def cells():
         return {"a": a, "b": b, "tie": (r.random(a.size) < p[z[a], z[b]]).astype(int)}, z
 
     return {
-        "gmm_diagonal": ("models/gmm_diagonal.lehr", gaussian(4, 4), K + SPARSE),
-        "gmm": ("models/gmm.lehr", gaussian(3, 5), K + SPARSE),
-        "gmm_normal_wishart": ("models/gmm_normal_wishart.lehr", gaussian(3, 5), K + SPARSE),
-        "mixture_of_poissons": ("models/mixture_of_poissons.lehr", counts, K + SPARSE + ["--set", "b0=0.02"]),
-        "mixture_of_bernoullis": ("models/mixture_of_bernoullis.lehr", bits, K + SPARSE),
-        "mixture_of_multinomials": ("models/mixture_of_multinomials.lehr", rows, K + SPARSE),
+        "gmm_diagonal": ("models/mixtures/gmm_diagonal.lehr", gaussian(4, 4), K + SPARSE),
+        "gmm": ("models/mixtures/gmm.lehr", gaussian(3, 5), K + SPARSE),
+        "gmm_normal_wishart": ("models/mixtures/gmm_normal_wishart.lehr", gaussian(3, 5), K + SPARSE),
+        "mixture_of_poissons": ("models/mixtures/mixture_of_poissons.lehr", counts, K + SPARSE + ["--set", "b0=0.02"]),
+        "mixture_of_bernoullis": ("models/mixtures/mixture_of_bernoullis.lehr", bits, K + SPARSE),
+        "mixture_of_multinomials": ("models/mixtures/mixture_of_multinomials.lehr", rows, K + SPARSE),
         "answers": (CATEGORIES, answers, []),
         "regressions": (REGRESSIONS, lines, []),
         "dirichlet_process": (DP, line, []),

@@ -44,7 +44,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("lehr")
     p.add_argument("corpus")
-    p.add_argument("--model", default="models/lda.lehr")
+    p.add_argument("--model", default="models/topics/lda.lehr")
     p.add_argument("--times", type=int, nargs="+", default=[1, 10, 50])
     p.add_argument("--whole", type=int, default=1, help="largest repetition that is fitted in memory, too")
     p.add_argument("--steps", type=int, default=100)

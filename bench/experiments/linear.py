@@ -20,8 +20,8 @@ from measure import LEAST, Lehr
 
 ROUNDS = 5
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
-MODELS = {"models/gmm_diagonal.lehr": (["--set", "K=8"], lambda n: data.mixture(n, 4, 8)),
-          "models/gmm_normal_wishart.lehr": (["--set", "K=8", "--set", "nu0=5"], lambda n: data.mixture(n, 4, 8)),
+MODELS = {"models/mixtures/gmm_diagonal.lehr": (["--set", "K=8"], lambda n: data.mixture(n, 4, 8)),
+          "models/mixtures/gmm_normal_wishart.lehr": (["--set", "K=8", "--set", "nu0=5"], lambda n: data.mixture(n, 4, 8)),
           "bench/models/hmm_letters.lehr": (["--set", "K=4"], lambda n: {
               "t": np.full(n, 10), "x": np.random.default_rng(0).integers(0, 20, size=10 * n)})}
 

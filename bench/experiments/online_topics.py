@@ -77,7 +77,7 @@ def ours(o, paths, terms, documents, precision, seed, until, folder):
     """[(seconds, topics)] at the checkpoints `until`."""
     def fit(steps, out):
         epochs = (steps - 0.5) * BATCH / documents
-        return [o.lehr, "fit", "models/lda.lehr", "--data", "w=" + paths["train"], "--sizes", f"term={terms}", "--set", f"K={o.topics}", "--method",
+        return [o.lehr, "fit", "models/topics/lda.lehr", "--data", "w=" + paths["train"], "--sizes", f"term={terms}", "--set", f"K={o.topics}", "--method",
                 "svi", "--batch-size", str(BATCH), "--epochs", repr(epochs), "--tau0", str(TAU0), "--kappa", str(KAPPA), "--init", o.init,
                 "--local-iters", "100", "--local-tol", repr(o.local_tol), "--threads", "1", "--seed", str(seed), "--precision", precision,
                 "--quiet", "--out", out]

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import data
-from measure import ROOT, compiled
+from measure import ROOT, compiled, model_file
 from rows.plain import MODELS
 
 SWEEPS, ROUNDS, LEAST = 2, 5, 0.02  # steps with less than this share of the time are left out
@@ -31,15 +31,15 @@ def vectors():
     return {"x": arrays["x"], "t": np.diff(arrays["begin"])}
 
 
-KOS = ["--data", "w=models/data/kos.ldac.gz", "--local-iters", "5", "--local-tol", "0"]
+KOS = ["--data", "w=models/data/topics/kos.ldac.gz", "--local-iters", "5", "--local-tol", "0"]
 ROWS = {
-    "LDA, 20 topics": ("models/lda.lehr", [*KOS, "--set", "K=20"], None),
-    "LDA, 100 topics": ("models/lda.lehr", [*KOS, "--set", "K=100"], None),
-    "Gaussian mixture, full, 16 dimensions, K = 32": ("models/gmm_normal_wishart.lehr", ["--set", "K=32", "--set", "nu0=18"], lambda: data.mixture(5_000, 16, 32)),
-    "Gaussian mixture, diagonal": ("models/gmm_diagonal.lehr", ["--set", "K=32"], lambda: data.mixture(20_000, 16, 32)),
+    "LDA, 20 topics": ("models/topics/lda.lehr", [*KOS, "--set", "K=20"], None),
+    "LDA, 100 topics": ("models/topics/lda.lehr", [*KOS, "--set", "K=100"], None),
+    "Gaussian mixture, full, 16 dimensions, K = 32": ("models/mixtures/gmm_normal_wishart.lehr", ["--set", "K=32", "--set", "nu0=18"], lambda: data.mixture(5_000, 16, 32)),
+    "Gaussian mixture, diagonal": ("models/mixtures/gmm_diagonal.lehr", ["--set", "K=32"], lambda: data.mixture(20_000, 16, 32)),
     "hidden Markov models, letters": ("bench/models/hmm_letters.lehr", ["--set", "K=10"], letters),
     "hidden Markov models, vectors": ("bench/models/hmm_vectors.lehr", ["--set", "K=10"], vectors),
-    **{model.replace("_", " "): (f"models/{model}.lehr", [word for c in constants for word in ("--set", c)], make)
+    **{model.replace("_", " "): (model_file(model), [word for c in constants for word in ("--set", c)], make)
        for model, (_, constants, make) in MODELS.items()},
 }
 

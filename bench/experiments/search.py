@@ -28,7 +28,7 @@ CAPS = {"lda": 100}
 def of_models():
     """The command at the head of every model, without its own options of the method."""
     cells = {}
-    for path in sorted(glob.glob(os.path.join(ROOT, "models/*.lehr"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "models/*/*.lehr"))):
         with open(path) as f:
             text = re.sub(r"\\\n//", " ", f.read())
         command = re.search(r"lehr fit (models/\S+ .*)", text)
@@ -88,9 +88,9 @@ def simulated(folder):
       observe y[p, i] ~ Bernoulli(logistic(a[i] * (theta[p] - b[i]))); }""",
          {"y": (r.random((200, 20)) < 1 / (1 + np.exp(-slope * (skill[:, None] - hard)))).astype(int)})
     means, group = 4 * r.normal(size=(6, 2)), r.integers(6, size=400)
-    cell("gaussian_mixture", "models/gmm.lehr", {"x": means[group] + r.normal(size=(400, 2))}, "--set", "K=6")
+    cell("gaussian_mixture", "models/mixtures/gmm.lehr", {"x": means[group] + r.normal(size=(400, 2))}, "--set", "K=6")
     p, group = r.beta(0.5, 0.5, size=(7, 25)), r.integers(7, size=400)
-    cell("bernoulli_mixture", "models/mixture_of_bernoullis.lehr", {"x": (r.random((400, 25)) < p[group]).astype(int)}, "--set", "K=7")
+    cell("bernoulli_mixture", "models/mixtures/mixture_of_bernoullis.lehr", {"x": (r.random((400, 25)) < p[group]).astype(int)}, "--set", "K=7")
     a, b = 2 * r.normal(size=(3, 10)), 2 * r.normal(size=(3, 10))
     cell("two_causes", """model m { plate n; plate k = 3; plate j = 3; plate d = 10;
       p ~ Dirichlet(concentration = 1) over k; q ~ Dirichlet(concentration = 1) over j;
@@ -109,7 +109,7 @@ def simulated(folder):
     with open(path, "w") as f:
         for c in counts:
             f.write(" ".join([str(int((c > 0).sum()))] + [f"{i}:{n}" for i, n in enumerate(c) if n]) + "\n")
-    cells["topics"] = ["models/lda.lehr", "--data", "w=" + path, "--set", "K=8"]
+    cells["topics"] = ["models/topics/lda.lehr", "--data", "w=" + path, "--set", "K=8"]
     leaning, ties = r.dirichlet([0.2] * 4, 40), 0.05 + 0.8 * np.eye(4)
     a, b = np.nonzero(1 - np.eye(40))
     tie = [r.random() < ties[r.choice(4, p=leaning[i]), r.choice(4, p=leaning[j])] for i, j in zip(a, b)]

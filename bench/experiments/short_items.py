@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import data
-from measure import Lehr
+from measure import Lehr, model_file
 
 ROUNDS, ITEMS = 3, 50_000
 
@@ -82,7 +82,7 @@ def main():
         model, options, make = ROWS[name]
         with tempfile.TemporaryDirectory() as folder:
             arrays = make()
-            with_it, without = (Lehr(os.path.abspath(sys.argv[1]), f"models/{model}.lehr", os.path.join(folder, which), arrays, [*options, *words])
+            with_it, without = (Lehr(os.path.abspath(sys.argv[1]), model_file(model), os.path.join(folder, which), arrays, [*options, *words])
                                 for which, words in (("with", []), ("without", ["--no-opt", "vectorise-short-items"])))
             rounds = [(without.without_elbos() / with_it.without_elbos(), without.seconds() / with_it.seconds()) for _ in range(ROUNDS)]
             alone, elbos = (statistics.median(r[k] for r in rounds) for k in (0, 1))

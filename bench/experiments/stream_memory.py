@@ -45,7 +45,7 @@ def drawn(found):
 
 def main():
     lehr = os.path.abspath(sys.argv[1])
-    corpus = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(ROOT, "models/data/kos.ldac.gz")
+    corpus = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(ROOT, "models/data/topics/kos.ldac.gz")
     documents = sum(1 for _ in lines_of(corpus))
     found = {"from disk": {}, "in memory": {}}
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ def main():
             with open(path, "w") as f:
                 for _ in range(times):
                     f.writelines(lines_of(corpus))
-            fit = [lehr, "fit", "models/lda.lehr", "--data", f"w={path}", "--set", "K=20", "--method", "svi", "--batch-size", "256", "--epochs",
+            fit = [lehr, "fit", "models/topics/lda.lehr", "--data", f"w={path}", "--set", "K=20", "--method", "svi", "--batch-size", "256", "--epochs",
                    repr(19.5 * 256 / (times * documents)), "--init", "flat", "--local-iters", "5", "--threads", "1", "--quiet", "--out", f"{folder}/out"]
             for name, options in {"from disk": ["--stream"], "in memory": []}.items():
                 peak([*fit, *options])  # compiled code is in the cache then

@@ -45,14 +45,14 @@ def spread(ratios):
 
 def main():
     lehr = os.path.abspath(sys.argv[1])
-    corpus = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(ROOT, "models/data/kos.ldac.gz")
+    corpus = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(ROOT, "models/data/topics/kos.ldac.gz")
     with tempfile.TemporaryDirectory() as folder:
         points, letters = os.path.join(folder, "points.npz"), os.path.join(folder, "letters.npz")
         np.savez(points, **data.mixture(100_000, 16, 32))
         np.savez(letters, t=np.full(20_000, 100), x=np.random.default_rng(0).integers(0, 500, size=2_000_000))
-        topics = ["models/lda.lehr", "--data", f"w={corpus}", "--local-iters", "20", "--local-tol", "0"]
+        topics = ["models/topics/lda.lehr", "--data", f"w={corpus}", "--local-iters", "20", "--local-tol", "0"]
         rows = {"LDA, 100 topics": ([*topics, "--set", "K=100"], 12), "LDA, 20 topics": ([*topics, "--set", "K=20"], 40),
-                "Gaussian mixture, 100,000 x 16, K = 32": (["models/gmm.lehr", "--data", points, "--set", "K=32", "--set", "nu0=18"], 80),
+                "Gaussian mixture, 100,000 x 16, K = 32": (["models/mixtures/gmm.lehr", "--data", points, "--set", "K=32", "--set", "nu0=18"], 80),
                 "hidden Markov model, 20,000 x 100, 10 states, 500 letters":
                     (["bench/models/hmm_letters.lehr", "--data", letters, "--set", "K=10"], 40)}
         for name, (words, sweeps) in rows.items():

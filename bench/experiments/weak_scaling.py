@@ -40,7 +40,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("lehr")
     p.add_argument("corpus")
-    p.add_argument("--model", default="models/lda.lehr")
+    p.add_argument("--model", default="models/topics/lda.lehr")
     p.add_argument("--topics", type=int, default=10)
     p.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4])
     p.add_argument("--sweeps", type=int, default=10)

@@ -1,7 +1,7 @@
-// Variational Bayes for latent Dirichlet allocation, by hand, for the updates and the start of models/lda.lehr: INNER
-// passes over each document, the statistics of the last one, then the topics. Rows of exp(E log beta) of a document are
-// copied side by side, eight tokens go together, and exp(E log theta) needs no normaliser, because a token's
-// probabilities are normalised. Compiled for TOPICS, INNER and REAL (double or float).
+// Variational Bayes for latent Dirichlet allocation, by hand, for the updates and the start of models/topics/lda.lehr:
+// INNER passes over each document, the statistics of the last one, then the topics. Rows of exp(E log beta) of a
+// document are copied side by side, eight tokens go together, and exp(E log theta) needs no normaliser, because a
+// token's probabilities are normalised. Compiled for TOPICS, INNER and REAL (double or float).
 #include "../native/bench.h"
 #include "../native/vectors.h"
 

@@ -1,4 +1,5 @@
-// A Gaussian mixture with diagonal covariances, by hand, for the updates and the start of models/gmm_diagonal.lehr.
+// A Gaussian mixture with diagonal covariances, by hand, for the updates and the start of
+// models/mixtures/gmm_diagonal.lehr.
 #include "mixture.h"
 
 namespace {

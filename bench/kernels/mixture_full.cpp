@@ -1,4 +1,5 @@
-// A Gaussian mixture with full covariances, by hand, for the updates and the start of models/gmm_normal_wishart.lehr.
+// A Gaussian mixture with full covariances, by hand, for the updates and the start of
+// models/mixtures/gmm_normal_wishart.lehr.
 #include "mixture.h"
 #include "normal_wishart.h"
 

@@ -1,4 +1,4 @@
-// models/crossed_random_effects.lehr as one writes it at once.
+// models/hierarchical/crossed_random_effects.lehr as one writes it at once.
 #include "../native/bench.h"
 
 int main(int count, char** values) {

@@ -1,4 +1,4 @@
-// models/factorial_mixture.lehr as one writes it at once. Compiled for FEATURES.
+// models/factors/factorial_mixture.lehr as one writes it at once. Compiled for FEATURES.
 #include "../native/bench.h"
 
 constexpr int K = FEATURES;

@@ -1,4 +1,4 @@
-// models/logistic_regression.lehr as one writes it at once.
+// models/regression/logistic_regression.lehr as one writes it at once.
 #include "../native/bench.h"
 
 int main(int count, char** values) {

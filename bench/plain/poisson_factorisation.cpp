@@ -1,6 +1,6 @@
-// models/poisson_factorisation.lehr as one writes it at once: the source of a count is proportional to a product of two
-// weights, which are exponentials of expected logarithms, and counts of 0 have none. Compiled for FACTORS, and with
-// BOUND for the ELBO after each sweep, which tells when to stop.
+// models/factors/poisson_factorisation.lehr as one writes it at once: the source of a count is proportional to a
+// product of two weights, which are exponentials of expected logarithms, and counts of 0 have none. Compiled for
+// FACTORS, and with BOUND for the ELBO after each sweep, which tells when to stop.
 #include "../native/bench.h"
 
 constexpr int K = FACTORS;

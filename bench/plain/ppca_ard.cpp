@@ -1,5 +1,5 @@
-// models/ppca_ard.lehr as one writes it at once, with Eigen for the matrices. The precision of a point's latent vector
-// is that of all, and so is the precision of a row of W. Compiled for LATENT.
+// models/factors/ppca_ard.lehr as one writes it at once, with Eigen for the matrices. The precision of a point's latent
+// vector is that of all, and so is the precision of a row of W. Compiled for LATENT.
 #include <Eigen/Dense>
 #include "../native/bench.h"
 

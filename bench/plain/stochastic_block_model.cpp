@@ -1,4 +1,4 @@
-// models/stochastic_block_model.lehr as one writes it at once: the ties of each member in lists, one for each
+// models/networks/stochastic_block_model.lehr as one writes it at once: the ties of each member in lists, one for each
 // direction. Compiled for GROUPS.
 #include <algorithm>
 #include "../native/bench.h"

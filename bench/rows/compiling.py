@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from measure import ROOT, cpu_of
+from measure import ROOT, cpu_of, model_file
 
 
 def compile_seconds(fit, rounds):
@@ -40,7 +40,7 @@ def compile_times(options, directory):
     """seconds to compile the example models, and by the number of observations"""
     found = {}
     print("compile time of the example models, seconds (wall)")
-    for path in sorted(glob.glob(os.path.join(ROOT, "models/*.lehr"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "models/*/*.lehr"))):
         name = os.path.basename(path)[:-5]
         found[name] = compile_seconds([options.lehr] + example(path), options.rounds)
         print(f"  {name:<28} {found[name]:.3f}", flush=True)
@@ -54,7 +54,7 @@ def compile_times(options, directory):
         for n in (1_000, 1_000_000):
             path = os.path.join(directory, f"{name}.npz")
             np.savez(path, **make(n))
-            fit = [options.lehr, "fit", f"models/{name}.lehr", "--data", path]
+            fit = [options.lehr, "fit", model_file(name), "--data", path]
             times.append(f"N = {n}: {compile_seconds(fit, options.rounds):.3f}")
         print(f"  {name:<28} " + ", ".join(times), flush=True)
     return {"title": "seconds to compile", "compile": found}

@@ -26,7 +26,7 @@ def lda_of(corpus, topics, options, directory, peers=True):
     words = data.corpus(corpus)
     terms = int(words["term"].max()) + 1
     precision = ["--precision", "float"] if options.precision == "float" else []
-    lehr = Lehr(options.lehr, "models/lda.lehr", directory, {**words, "terms": [terms]},
+    lehr = Lehr(options.lehr, "models/topics/lda.lehr", directory, {**words, "terms": [terms]},
                 ["--set", f"K={topics}", "--local-iters", str(PASSES), *precision], data="w=" + corpus)
     others = {"scikit-learn": [*PEERS, "lda-sklearn", corpus, topics, 2, PASSES],
               "gensim": [*PEERS, "lda-gensim", corpus, topics, 2, PASSES]} if peers else {}
@@ -51,7 +51,7 @@ def lda_500(options, directory):
 
 
 def gmm_of(model, source, covariance, sets, options, directory):
-    lehr = Lehr(options.lehr, f"models/{model}.lehr", directory, data.mixture(POINTS, DIMENSION, COMPONENTS),
+    lehr = Lehr(options.lehr, measure.model_file(model), directory, data.mixture(POINTS, DIMENSION, COMPONENTS),
                 ["--set", f"K={COMPONENTS}", *sets])
     others = {"scikit-learn": [*PEERS, f"gmm-sklearn-{covariance}", os.path.join(directory, "x.npy"), COMPONENTS, 4]}
     data.save(os.path.join(directory, "x.npy"), data.mixture(POINTS, DIMENSION, COMPONENTS)["x"])

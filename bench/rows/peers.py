@@ -40,16 +40,16 @@ def beside(kind, states):
 
 
 ROWS = {
-    "bayespy-mixture": row("BayesPy: Gaussian mixture, 50,000 x 8, K = 10", "models/gmm.lehr", ["K=10", "nu0=10"],
+    "bayespy-mixture": row("BayesPy: Gaussian mixture, 50,000 x 8, K = 10", "models/mixtures/gmm.lehr", ["K=10", "nu0=10"],
                            lambda: data.mixture(50_000, 8, 10), {"BayesPy": [*BAYESPY, "mixture", 10]}),
-    "bayespy-ppca": row("BayesPy: principal components, 40,000 x 64, K = 16", "models/ppca_ard.lehr", ["K=16"],
+    "bayespy-ppca": row("BayesPy: principal components, 40,000 x 64, K = 16", "models/factors/ppca_ard.lehr", ["K=16"],
                         lambda: data.directions(40_000, 64, 16), {"BayesPy": [*BAYESPY, "principal_components", 16]}),
-    "bayespy-hmm": row("BayesPy: hidden Markov model, 20,000 steps, 6 states, 20 letters", "models/hmm_discrete.lehr", ["K=6"],
+    "bayespy-hmm": row("BayesPy: hidden Markov model, 20,000 steps, 6 states, 20 letters", "models/sequences/hmm_discrete.lehr", ["K=6"],
                        one_chain, {"BayesPy": [*BAYESPY, "hidden_markov", 6]}),
-    "state-space": row("BayesPy, dynamax: linear state space, 10,000 steps of 8, 3 states", "models/linear_dynamical_system.lehr",
+    "state-space": row("BayesPy, dynamax: linear state space, 10,000 steps of 8, 3 states", "models/sequences/linear_dynamical_system.lehr",
                        ["a0=1e-3"], lambda: data.oscillators(10_000, 8),
                        {"BayesPy": [*BAYESPY, "state_space", 3], "dynamax": [*ENVIRONMENT, "dynamax_states", 3]}),
-    "bayespy-factorisation": row("BayesPy: matrix factorisation, 360,000 of 1,500 x 1,200, K = 8", "models/matrix_factorisation.lehr",
+    "bayespy-factorisation": row("BayesPy: matrix factorisation, 360,000 of 1,500 x 1,200, K = 8", "models/factors/matrix_factorisation.lehr",
                                  ["K=8"], lambda: data.ratings(1_500, 1_200, 0.2, 4), {"BayesPy": [*BAYESPY, "factorisation", 8]}),
     "chains-letters": row("hmmlearn, dynamax: 500 sequences of 100, 10 states, 500 letters", "bench/models/hmm_letters.lehr",
                           ["K=10"], lambda: chains(letters=500), beside("letters", 10)),

@@ -23,7 +23,7 @@ def row(model):
 
     def run(options, directory):
         arrays = make()
-        lehr = Lehr(options.lehr, f"models/{model}.lehr", directory, arrays, ["--set", *constants] if constants else [],
+        lehr = Lehr(options.lehr, measure.model_file(model), directory, arrays, ["--set", *constants] if constants else [],
                     locals_too=True)
         programs = {"C++ written at once": [measure.compiled(f"plain/{model}.cpp", sizes)],
                     **({"C++ with the ELBO": [measure.compiled(f"plain/{model}.cpp", sizes | {"BOUND": 1})]} if model in BOUNDS else {}),
@@ -34,7 +34,7 @@ def row(model):
         return pairs(f"{model}: {shapes}{', ' + constants[0] if constants else ''}", sides, options.rounds,
                      {name: measure.disagreement(lehr, program) for name, program in programs.items()})
 
-    run.__doc__ = f"models/{model}.lehr beside C++ and NumPy written at once"
+    run.__doc__ = f"{measure.model_file(model)} beside C++ and NumPy written at once"
     return run
 
 

@@ -291,11 +291,11 @@ void add_build(CLI::App& app, Action& action) {
   put_in_group(*c, kDeveloperOptions, {"--no-opt", "--sanitize"});
   c->footer(
       "Examples:\n"
-      "  lehr build models/gmm.lehr -o out/gmm --set K=3 --sizes dim=2\n"
+      "  lehr build models/mixtures/gmm.lehr -o out/gmm --set K=3 --sizes dim=2\n"
       "  cc -Iout program.c out/gmm.o -lm\n"
-      "  lehr build models/gmm.lehr -o out/gmm --shared --cpu x86-64-v3\n"
-      "  lehr build models/lda.lehr -o out/lda --target aarch64-linux-gnu --cpu generic\n"
-      "  lehr build models/coin.lehr -o out/coin --method gibbs\n"
+      "  lehr build models/mixtures/gmm.lehr -o out/gmm --shared --cpu x86-64-v3\n"
+      "  lehr build models/topics/lda.lehr -o out/lda --target aarch64-linux-gnu --cpu generic\n"
+      "  lehr build models/distributions/coin.lehr -o out/coin --method gibbs\n"
       "Sizes that are given become constants of the code, which is faster; others are given by the program. "
       "The object\n"
       "needs nothing but libm, and the header says how to use it.");

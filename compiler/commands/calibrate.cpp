@@ -202,10 +202,11 @@ void add_calibrate(CLI::App& app, Action& action) {
   thin->description(thin->get_description() + "; with --geweke the default is 1");
   c->footer(
       "Examples:\n"
-      "  lehr calibrate models/coin.lehr --sizes throw=10\n"
-      "  lehr calibrate models/hierarchical_normal.lehr --data models/data/eight_schools.json --set a0=3,b0=30 \\\n"
-      "      --method cavi --out out/ranks\n"
-      "  lehr calibrate models/hmm_poisson.lehr --sizes year=20 --geweke --thin 1\n"
+      "  lehr calibrate models/distributions/coin.lehr --sizes throw=10\n"
+      "  lehr calibrate models/hierarchical/hierarchical_normal.lehr --data "
+      "models/data/hierarchical/eight_schools.json \\\n"
+      "      --set a0=3,b0=30 --method cavi --out out/ranks\n"
+      "  lehr calibrate models/sequences/hmm_poisson.lehr --sizes year=20 --geweke --thin 1\n"
       "Simulation k is that of `lehr simulate --seed S+k`, and its posterior that of chain k of `lehr fit --seed S`.\n"
       "With --geweke, --draws are rounds of new data, each after one sweep unless --thin says more.");
   c->parse_complete_callback([o, c] { refuse_unused(*c, *o); });

@@ -8,7 +8,7 @@ void add_check(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("check", "Check a model file; print nothing if it is correct");
   auto path = std::make_shared<std::string>();
   command->add_option("MODEL", *path, "Model file (*.lehr)")->required();
-  command->footer("Example:\n  lehr check models/lda.lehr");
+  command->footer("Example:\n  lehr check models/topics/lda.lehr");
   command->callback([&action, path] {
     action = [path] {
       const std::optional<Source> source = read_model(*path);

@@ -20,8 +20,9 @@ void add_derive(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"text", "latex", "html", "json"}))
       ->capture_default_str();
   command->footer(
-      "Examples:\n  lehr derive models/lda.lehr\n  lehr derive models/lda.lehr --format latex > lda.tex\n  lehr derive "
-      "models/lda.lehr --format html > lda.html");
+      "Examples:\n  lehr derive models/topics/lda.lehr\n"
+      "  lehr derive models/topics/lda.lehr --format latex > lda.tex\n"
+      "  lehr derive models/topics/lda.lehr --format html > lda.html");
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);

@@ -36,8 +36,8 @@ void add_emit(CLI::App& app, Action& action) {
   put_in_group(*command, kDeveloperOptions,
                {"--no-opt", "--thresholds", "--print-before", "--print-after", "--verify-each", "--time-passes"});
   command->footer(
-      "Examples:\n  lehr emit models/lda.lehr --as density\n"
-      "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906\n"
+      "Examples:\n  lehr emit models/topics/lda.lehr --as density\n"
+      "  lehr emit models/topics/lda.lehr --as loops --set K=10 --sizes term=6906\n"
       "Constants, sizes, labels and --no-opt matter for loops, llvm and asm. docs/architecture.md explains\n"
       "the stages.");
   command->callback([&action, o] {

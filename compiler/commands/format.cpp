@@ -38,7 +38,7 @@ void add_format(CLI::App& app, Action& action) {
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->paths, "Model files (*.lehr)")->required();
   command->add_flag("--check", o->check, "Only list the files that would change; exit code 3 if there are any");
-  command->footer("Examples:\n  lehr format models/*.lehr\n  lehr format --check models/*.lehr");
+  command->footer("Examples:\n  lehr format models/*/*.lehr\n  lehr format --check models/*/*.lehr");
   command->callback([&action, o] {
     action = [o] {
       ExitCode worst = ExitCode::done;

@@ -182,7 +182,7 @@ void add_opt(CLI::App& app, Action& action) {
       ->add_option("--tolerance", o->tolerance, "Difference that --run ignores, relative to the array's largest number")
       ->capture_default_str();
   command->footer(
-      "Examples:\n  lehr emit models/lda.lehr --as loops --set K=10 --no-opt all > lda.loops\n"
+      "Examples:\n  lehr emit models/topics/lda.lehr --as loops --set K=10 --no-opt all > lda.loops\n"
       "  lehr opt lda.loops --passes contract-arrays,eliminate-dead-code --verify-each");
   command->callback([&action, o] { action = [o] { return opt(*o); }; });
 }

@@ -185,7 +185,7 @@ void add_plan(CLI::App& app, Action& action) {
   c->get_option("--labels")->description(kLabelsOfCodeHelp);
   c->footer(
       "Examples:\n"
-      "  lehr plan models/lda.lehr --set K=1000 --sizes doc=1000000000,token=100,term=1000000\n"
+      "  lehr plan models/topics/lda.lehr --set K=1000 --sizes doc=1000000000,token=100,term=1000000\n"
       "The size of a nested plate is the length of a row. docs/scale.md has the formulas.");
   c->callback([o, &action] { action = [o] { return plan(*o); }; });
 }

@@ -81,10 +81,10 @@ void add_simulate(CLI::App& app, Action& action) {
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->footer(
       "Examples:\n"
-      "  lehr simulate models/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"
-      "  lehr fit models/lda.lehr --sizes term=50 --set K=5 --data out/lda.npz --out out/lda\n"
-      "  lehr simulate models/logistic_regression.lehr --data models/data/challenger.csv --data weights.json \\\n"
-      "      --out out/flights.npz\n"
+      "  lehr simulate models/topics/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"
+      "  lehr fit models/topics/lda.lehr --sizes term=50 --set K=5 --data out/lda.npz --out out/lda\n"
+      "  lehr simulate models/regression/logistic_regression.lehr --data models/data/regression/challenger.csv \\\n"
+      "      --data weights.json --out out/flights.npz\n"
       "A latent variable that the data have under its name is fixed to that value (weights.json: {\"a\": 2, \"b\": "
       "-0.2}).\n"
       "Observed ones give sizes and are drawn anew. The file has everything that `lehr fit` needs.");

@@ -172,10 +172,10 @@ void add_stats(CLI::App& app, Action& action) {
   c->add_option("--out", o->out, "File for the sufficient statistics (.npz)")->required()->type_name("FILE");
   c->footer(
       "Examples:\n"
-      "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --search none --max-iter 0 \\\n"
-      "      --out out/sweep0\n"
-      "  lehr stats models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --globals out/sweep0 \\\n"
-      "      --shard 1/2 --out out/S1.npz\n"
+      "  lehr fit models/mixtures/gmm.lehr --data x=models/data/mixtures/faithful.csv:eruptions,waiting \\\n"
+      "      --search none --max-iter 0 --out out/sweep0\n"
+      "  lehr stats models/mixtures/gmm.lehr --data x=models/data/mixtures/faithful.csv:eruptions,waiting \\\n"
+      "      --globals out/sweep0 --shard 1/2 --out out/S1.npz\n"
       "The sweep is made by `lehr update-globals`; docs/scale.md has all of it.");
   c->callback([o, &action] { action = [o] { return stats(*o); }; });
 }

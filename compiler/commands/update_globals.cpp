@@ -171,7 +171,7 @@ void add_update_globals(CLI::App& app, Action& action, const std::string& comman
   c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required()->type_name("DIR");
   c->footer(
       "Examples:\n"
-      "  lehr update-globals models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting \\\n"
+      "  lehr update-globals models/mixtures/gmm.lehr --data x=models/data/mixtures/faithful.csv:eruptions,waiting \\\n"
       "      --globals out/sweep0 --stats out/S1.npz out/S2.npz --out out/sweep1\n"
       "The order of the files does not matter. docs/scale.md has all of it.");
   c->callback([o, &action] { action = [o] { return update_globals(*o); }; });

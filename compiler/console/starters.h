@@ -1,5 +1,5 @@
-// The files of `models/starters/`, embedded in the program: example models and toy data that `lehr new` writes. CMake
-// generates the table (starters.cmake).
+// The files of `compiler/commands/starters/`, embedded in the program: example models and toy data that `lehr new`
+// writes. CMake generates the table (starters.cmake).
 #pragma once
 #include <span>
 #include <string_view>

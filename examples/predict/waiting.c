@@ -1,8 +1,8 @@
 /* How long to wait for the next eruption of a geyser, after one of so many minutes: a regression, and its predictions.
 
-     lehr build models/linear_regression.lehr -o linear_regression --sizes d=1
+     lehr build models/regression/linear_regression.lehr -o linear_regression --sizes d=1
      cc -std=c99 -O2 -I. -Icompiler/library examples/predict/waiting.c linear_regression.o -Lbuild -llehr -lm -o waiting
-     ./waiting models/data/faithful.csv 1.5 3 4.5 */
+     ./waiting models/data/mixtures/faithful.csv 1.5 3 4.5 */
 #include "predict.h"
 /* predict.h comes first: the header of the object then has the functions for its own structures. */
 #include <math.h>
@@ -25,7 +25,7 @@ int main(int count, char** words) {
   char line[100];
   FILE* file = count > 2 ? fopen(words[1], "r") : NULL;
   if (!file) {
-    fprintf(stderr, "usage: waiting models/data/faithful.csv MINUTES...\n");
+    fprintf(stderr, "usage: waiting models/data/mixtures/faithful.csv MINUTES...\n");
     return 2;
   }
   while (n < kMost && fgets(line, sizeof line, file))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fits a Gaussian mixture from Python through ctypes, on NumPy arrays without a copy.
 
-    lehr build models/gmm.lehr -o gmm --shared --set K=4 --sizes dim=2
-    python3 examples/python/faithful.py ./gmm.so models/data/faithful.csv
+    lehr build models/mixtures/gmm.lehr -o gmm --shared --set K=4 --sizes dim=2
+    python3 examples/python/faithful.py ./gmm.so models/data/mixtures/faithful.csv
 """
 import ctypes as c
 import re

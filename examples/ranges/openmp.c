@@ -1,6 +1,6 @@
 /* A Gaussian mixture fitted on all processors with OpenMP: the items of every sweep in ranges.
 
-     lehr build models/gmm.lehr -o gmm --set K=8 --sizes dim=2
+     lehr build models/mixtures/gmm.lehr -o gmm --set K=8 --sizes dim=2
      cc -std=c99 -O2 -fopenmp -I. examples/ranges/openmp.c gmm.o -lm -o ranges_openmp
      ./ranges_openmp 32
 

@@ -1,6 +1,6 @@
 // The program of openmp.c with threads of C++: the same numbers.
 //
-//   lehr build models/gmm.lehr -o gmm --set K=8 --sizes dim=2
+//   lehr build models/mixtures/gmm.lehr -o gmm --set K=8 --sizes dim=2
 //   c++ -std=c++20 -O2 -pthread -I. examples/ranges/threads.cpp gmm.o -lm -o ranges_threads
 //   ./ranges_threads 32
 //

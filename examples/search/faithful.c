@@ -1,9 +1,9 @@
 /* Clusters the eruptions of a geyser by the best of many starts.
 
-     lehr build models/gmm.lehr -o gmm --set K=8 --sizes dim=2
+     lehr build models/mixtures/gmm.lehr -o gmm --set K=8 --sizes dim=2
      cc -std=c99 -O2 -I. -Iruntime/archive examples/search/faithful.c gmm.o build/runtime/liblehr_search.a -lstdc++ -lm
    \ -pthread -o faithful
-     ./faithful models/data/faithful.csv */
+     ./faithful models/data/mixtures/faithful.csv */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ int main(int count, char** words) {
   char line[100];
   FILE* file = count > 1 ? fopen(words[1], "r") : NULL;
   if (!file) {
-    fprintf(stderr, "usage: faithful models/data/faithful.csv\n");
+    fprintf(stderr, "usage: faithful models/data/mixtures/faithful.csv\n");
     return 2;
   }
   while (n < kMost && fgets(line, sizeof line, file))

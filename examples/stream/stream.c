@@ -1,7 +1,7 @@
 /* Clusters a stream of points in constant memory: a Gaussian mixture fitted by stochastic variational inference, a
    minibatch at a time. Nothing of the stream is kept but one minibatch.
 
-     lehr build models/gmm.lehr -o gmm --set K=8 --sizes dim=2
+     lehr build models/mixtures/gmm.lehr -o gmm --set K=8 --sizes dim=2
      cc -std=c99 -O2 -I. examples/stream/stream.c gmm.o -lm -o stream
      ./stream 500000
 

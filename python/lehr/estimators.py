@@ -56,7 +56,7 @@ class _OfColumns(_Estimator):
 
 
 class GaussianMixture(ClusterMixin, _OfColumns):
-    """models/gmm.lehr: a mixture of Gaussians with unknown covariances, of which those that are not needed stay empty.
+    """models/mixtures/gmm.lehr: a mixture of Gaussians with unknown covariances, of which those that are not needed stay empty.
 
     n_components: at most. concentration: of the weights, below 1 for few components. mean_precision: of the prior of the
     means, around those of the columns, in units of their variances. degrees_of_freedom: of the prior of the precisions, at
@@ -80,7 +80,7 @@ class GaussianMixture(ClusterMixin, _OfColumns):
         """X: (n_samples, n_features), finite."""
         X = checked(self, X, True, ensure_min_samples=2)
         freedom = X.shape[1] if self.degrees_of_freedom is None else self.degrees_of_freedom
-        self._fit_model(Model(model_file("gmm.lehr"), K=self.n_components, alpha0=self.concentration,
+        self._fit_model(Model(model_file("mixtures/gmm.lehr"), K=self.n_components, alpha0=self.concentration,
                               beta0=self.mean_precision, nu0=freedom), {"x": self._scale_by(X)})
         self.weights_, self.means_ = self._mean("pi"), self.offset_ + self.scale_ * self._mean("mu")
         self.precisions_ = self._mean("Lambda") / np.outer(self.scale_, self.scale_)
@@ -110,7 +110,7 @@ class GaussianMixture(ClusterMixin, _OfColumns):
 
 
 class HMM(_OfColumns):
-    """models/hmm_gaussian.lehr: a hidden Markov model whose states emit independent Gaussian columns.
+    """models/sequences/hmm_gaussian.lehr: a hidden Markov model whose states emit independent Gaussian columns.
 
     The rows of X are the steps of sequences, end to end; `lengths` are those of the sequences, None is one sequence.
 
@@ -132,7 +132,7 @@ class HMM(_OfColumns):
     def fit(self, X: Any, y: Any = None, lengths: Any = None) -> "HMM":
         """X: (steps of all sequences, n_features), finite. lengths: (n_sequences,)."""
         X = checked(self, X, True, ensure_min_samples=2)
-        self._fit_model(Model(model_file("hmm_gaussian.lehr"), K=self.n_components), self._data(self._scale_by(X), lengths))
+        self._fit_model(Model(model_file("sequences/hmm_gaussian.lehr"), K=self.n_components), self._data(self._scale_by(X), lengths))
         self.start_, self.transitions_ = self._mean("pi"), self._mean("A")
         self.means_ = self.offset_ + self.scale_ * self._mean("mu")
         self.precisions_ = self._mean("tau") / self.scale_**2
@@ -156,7 +156,7 @@ class HMM(_OfColumns):
 
 
 class LDA(TransformerMixin, _Estimator):
-    """models/lda.lehr: latent Dirichlet allocation, smoothed.
+    """models/topics/lda.lehr: latent Dirichlet allocation, smoothed.
 
     n_components: topics. doc_topic_prior, topic_word_prior: concentrations, 1 / n_components where None.
 
@@ -192,7 +192,7 @@ class LDA(TransformerMixin, _Estimator):
         """X: counts, (n_documents, n_features), dense or sparse."""
         data = self._counts(X, True)
         priors = said(alpha=self.doc_topic_prior, eta=self.topic_word_prior)
-        self._fit_model(Model(model_file("lda.lehr"), K=self.n_components, sizes={"term": self.n_features_in_}, **priors),
+        self._fit_model(Model(model_file("topics/lda.lehr"), K=self.n_components, sizes={"term": self.n_features_in_}, **priors),
                         data)
         self.components_ = self._mean("beta")
         return self

@@ -6,6 +6,7 @@
 
 #include "compiler/instance/instance.h"
 #include "runtime/inference/cavi.h"
+#include "tests/files.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -109,7 +110,7 @@ TEST_CASE("a pass in parts is what it is by hand") {
   // Only models that visit the items once in a sweep can be compared with the pass by hand.
   const std::string name = GENERATE("gmm", "gmm_normal_wishart", "lda", "ppca_ard", "mixture_of_hmms");
   INFO(name);
-  const Divided d("models/" + name + ".lehr");
+  const Divided d(test::model_file(name));
   REQUIRE(d.can());
   d.start(7);
   for (int k = 0; k < 4; ++k)
@@ -125,7 +126,7 @@ TEST_CASE("a pass in parts is what it is by hand") {
 }
 
 TEST_CASE("sums of parts are forgotten with the factors that they were made of") {
-  const Divided d("models/gmm_normal_wishart.lehr");
+  const Divided d("models/mixtures/gmm_normal_wishart.lehr");
   d.start(1);
   for (int k = 0; k < 3; ++k)
     d.pass(false);
@@ -161,7 +162,7 @@ TEST_CASE("sums of parts are forgotten with the factors that they were made of")
 }
 
 TEST_CASE("other parameters can be looked at between passes") {
-  const Divided d("models/gmm_normal_wishart.lehr");
+  const Divided d("models/mixtures/gmm_normal_wishart.lehr");
   d.start(1);
   d.pass(true);
   d.pass(true);

@@ -60,13 +60,13 @@ def zero_inflation(folder):
     return f"ELBO {got['elbo']:.2f}, log evidence {evidence:.2f}; {lost} of 4 plain runs are lost"
 
 
-FAITHFUL = ["--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=4"]
+FAITHFUL = ["--data", "x=models/data/mixtures/faithful.csv:eruptions,waiting", "--set", "K=4"]
 
 
 def what_it_tells(folder):
     """Starts of all kinds, sweeps that add up, one line on the terminal; never below the start of a plain run."""
-    got = fit(folder, "tells", "models/gmm.lehr", FAITHFUL)
-    plain = fit(folder, "plain", "models/gmm.lehr", FAITHFUL, "--search", "none")
+    got = fit(folder, "tells", "models/mixtures/gmm.lehr", FAITHFUL)
+    plain = fit(folder, "plain", "models/mixtures/gmm.lehr", FAITHFUL, "--search", "none")
     assert "search" not in plain and got["elbo"] >= plain["elbo"] - 1e-6 * abs(plain["elbo"])
     starts = got["search"]["starts"]
     assert {s["kind"] for s in starts} == {"seeds", "points", "allocations", "means", "flat"} and len(starts) % 5 == 0
@@ -82,7 +82,7 @@ def what_it_tells(folder):
 
 
 def same_for_a_seed(folder):
-    a, b = (fit(folder, name, "models/gmm.lehr", FAITHFUL, "--seed", "4") for name in ("a", "b"))
+    a, b = (fit(folder, name, "models/mixtures/gmm.lehr", FAITHFUL, "--seed", "4") for name in ("a", "b"))
     posteriors = [read(os.path.join(folder, name, "posterior.npz"), "rb") for name in ("a", "b")]
     assert posteriors[0] == posteriors[1] and a["search"] == b["search"]
     return "the same bytes"
@@ -92,11 +92,11 @@ def narrowed(folder):
     """What is said of starts, temperatures and sweeps leaves one start; a search takes no temperature."""
     for k, options in enumerate((["--init", "points"], ["--restarts", "2"], ["--max-iter", "7"], ["--anneal", "linear:from=3,over=5"],
                                  ["--tol", "1e-4"], ["--method", "svi"])):
-        assert "search" not in fit(folder, f"narrow{k}", "models/gmm.lehr", FAITHFUL, *options), options
-    full = fit(folder, "full", "models/gmm.lehr", FAITHFUL, "--search", "full", "--max-iter", "60")
+        assert "search" not in fit(folder, f"narrow{k}", "models/mixtures/gmm.lehr", FAITHFUL, *options), options
+    full = fit(folder, "full", "models/mixtures/gmm.lehr", FAITHFUL, "--search", "full", "--max-iter", "60")
     assert len(full["search"]["starts"]) == 20 and sum(s["leader"] for s in full["search"]["starts"]) >= 4
     for options in (["--method", "svi"], ["--anneal", "auto"], ["--temper", "global"]):
-        assert "--search" in fit(folder, "refused", "models/gmm.lehr", FAITHFUL, "--search", "quick", *options, code=2)
+        assert "--search" in fit(folder, "refused", "models/mixtures/gmm.lehr", FAITHFUL, "--search", "quick", *options, code=2)
     return "one start where it was said"
 
 
@@ -157,7 +157,7 @@ def annealed_while_it_gains(folder):
 
 def exact_models(folder):
     """A single block has one optimum: one start, and a sweep to see it. Several that always agree: three starts."""
-    coin = fit(folder, "coin", "models/coin.lehr", ["--data", "models/data/coin.csv"])
+    coin = fit(folder, "coin", "models/distributions/coin.lehr", ["--data", "models/data/distributions/coin.csv"])
     assert coin["iterations"] == 2 and not coin.get("search", {}).get("starts")
     return "two sweeps"
 
@@ -210,7 +210,7 @@ def holds_the_plain_run(folder):
             z = r.choice(4, p=a[z])
     leaps = 0
     for seed in "1234":
-        for model, data in ((LETTERS, {"x": x}), ("models/gmm.lehr", FAITHFUL)):
+        for model, data in ((LETTERS, {"x": x}), ("models/mixtures/gmm.lehr", FAITHFUL)):
             got, plain = fit(folder, "held", model, data, "--seed", seed), fit(folder, "held_plain", model, data, "--seed", seed, "--search", "none")
             first = got["search"]["starts"][0]
             assert first["elbo"] == plain["elbo"] and first["sweeps"] == plain["iterations"], (seed, first, plain["elbo"], plain["iterations"])
@@ -222,7 +222,7 @@ def holds_the_plain_run(folder):
 
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
-    words = ["fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out]
+    words = ["fit", "models/topics/lda.lehr", "--data", "w=models/data/topics/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out]
     process = started(LEHR, *words, path=os.path.join(out, "trace.csv"), lines=9)
     process.send_signal(signal.SIGINT)
     process.wait(timeout=120)

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// Returns all model files (*.lehr) of a directory, sorted by name.
+/// Returns all model files (*.lehr) below a directory, sorted by name.
 inline std::vector<Source> read_sources(const std::filesystem::path& folder) {
   std::vector<Source> out;
   for (const std::filesystem::path& path : test::files_in(folder))

@@ -1,6 +1,6 @@
-// Runs the command line as a user does. Each file tests/cli/NAME.test is one case:
+// Runs the command line as a user does. Each file tests/cli/FOLDER/NAME.test is one case:
 //
-//   $ lehr check models/coin.lehr        arguments; {tmp} is a fresh directory; several lines run in order
+//   $ lehr check MODEL                   arguments; {tmp} is a fresh directory; several lines run in order
 //   exit 0                               exit code of the last command
 //   == stdout                            exact output; a missing block is not compared
 //   == stderr

@@ -18,7 +18,7 @@ from lehr_tests import LEHR, read, read_json, started, temporary, write  # noqa:
 
 BUILD = os.path.dirname(LEHR)
 RUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3"]
+TOPICS = ["models/topics/lda.lehr", "--data", "w=models/data/topics/kos.ldac.gz", "--set", "K=3"]
 if not shutil.which("mpirun") or not any(f.startswith("liblehr-mpi") for f in os.listdir(BUILD)):
     sys.exit(77)
 
@@ -70,7 +70,7 @@ def traffic(tmp):
     for sweeps in (2, 5):
         run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--search", "none", "--max-iter", sweeps, "--tol", "0", "--out", f"{tmp}/counted")
         counts.append(read_json(f"{tmp}/counted/fit.json")["processes"])
-    planned = run(LEHR, "plan", "models/lda.lehr", "--set", "K=3", "--sizes", "doc=3430,token=102,term=6906")
+    planned = run(LEHR, "plan", "models/topics/lda.lehr", "--set", "K=3", "--sizes", "doc=3430,token=102,term=6906")
     sums = float(re.search(r"statistics +(\S+) bytes a process", planned)[1])
     for few, many in zip(*counts):
         for way in "sent", "received":
@@ -117,10 +117,10 @@ def refusals(tmp):
     said = run(LEHR + "-mpi", "fit", *TOPICS, *out, code=2, env={**os.environ, "PMI_SIZE": "2"})
     assert "the launcher is of another MPI" in said, said
     # What cannot be shared out.
-    said = run(*RUN, "-n", 2, LEHR + "-mpi", "fit", "models/coin.lehr", "--data", "models/data/coin.csv", *out, code=3)
+    said = run(*RUN, "-n", 2, LEHR + "-mpi", "fit", "models/distributions/coin.lehr", "--data", "models/data/distributions/coin.csv", *out, code=3)
     assert said.count("cannot be distributed among processes") == 1, said
     assert "not distributed" in run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--method", "svi", *out, code=2)
-    assert "use lehr" in run(*RUN, "-n", 2, LEHR + "-mpi", "check", "models/coin.lehr", code=2)
+    assert "use lehr" in run(*RUN, "-n", 2, LEHR + "-mpi", "check", "models/distributions/coin.lehr", code=2)
     # Another program, and other data, in one of the processes.
     other = f"{tmp}/other"
     os.mkdir(other)
@@ -136,7 +136,7 @@ def refusals(tmp):
     assert "process 1 has another program" in said, said
     said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, LEHR + "-mpi", *fit, "--seed", 2, code=4)
     assert "process 1 has --seed was '1' and is '2'" in said, said
-    said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, LEHR + "-mpi", "fit", "models/lda.lehr", "--data",
+    said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, LEHR + "-mpi", "fit", "models/topics/lda.lehr", "--data",
                f"w={tmp}/nowhere.ldac", *out, code=4)
     assert "process 1: " in said and "nowhere.ldac" in said, said
     print("ok refusals", flush=True)
@@ -155,14 +155,14 @@ def full_disk(tmp):
 
 
 with temporary() as tmp:
-    with gzip.open("models/data/kos.ldac.gz") as f, open(f"{tmp}/kos.ldac", "wb") as to:
+    with gzip.open("models/data/topics/kos.ldac.gz") as f, open(f"{tmp}/kos.ldac", "wb") as to:
         shutil.copyfileobj(f, to)
     refusals(tmp)
     same(tmp, "topics", [*TOPICS, "--search", "none", "--max-iter", "4", "--save-locals"])
     same(tmp, "streamed", [*TOPICS[:2], f"w={tmp}/kos.ldac", *TOPICS[3:], "--search", "none", "--max-iter", "3"], (3,),
          "--stream", "--spill", f"{tmp}/spill")
     same(tmp, "parts", [*TOPICS, "--anneal", "linear:from=2,over=4", "--parts", "3", "--max-iter", "6"], (2, 3))
-    same(tmp, "one share", ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
+    same(tmp, "one share", ["models/mixtures/gmm.lehr", "--data", "x=models/data/mixtures/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
     surveyed(tmp)
     traffic(tmp)
     full_disk(tmp)

@@ -12,7 +12,7 @@ import sys
 sys.path.append(f"{sys.path[0]}/../helpers")
 from lehr_tests import read, run, temporary, write  # noqa: E402
 
-# Commands and sessions: tests/cli/docs_test.py.
+# Commands and sessions: tests/cli/pages/docs_test.py.
 SHELL = ("sh", "console")
 PROGRAMS = {
     ("c", "docs/embedding.md"): "tests/embedding/programs.py",
@@ -21,8 +21,8 @@ PROGRAMS = {
     ("cmake", "docs/library.md"): "tests/install/install_test.py",
     ("cmake", "README.md"): "tests/install/install_test.py",
     ("python", "docs/python.md"): "tests/python/docs_test.py",
-    ("python", "docs/output.md"): "tests/cli/docs_test.py",
-    ("python", "docs/scale.md"): "tests/cli/shards_test.py",
+    ("python", "docs/output.md"): "tests/cli/pages/docs_test.py",
+    ("python", "docs/scale.md"): "tests/cli/runs/shards_test.py",
 }
 # What surrounds parts of models, by their first words.
 AROUND = {

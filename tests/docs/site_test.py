@@ -89,7 +89,7 @@ def colours(site):
     for word in re.findall(r"^[A-Z]\w* : '([a-z]+)' ;", grammar, re.M):
         shown = making.coloured(f"x[n] : {word}")
         assert '<span class="k' in shown, word
-    for model in Path("models").glob("*.lehr"):
+    for model in Path("models").glob("*/*.lehr"):
         source = read(model)
         assert html.unescape(re.sub("<[^>]*>", "", making.coloured(source))) == source, model
 

@@ -37,7 +37,7 @@ def takes(job):
 
 def main():
     said = re.sub(r"\s+", " ", read("docs/annealing.md"))
-    models = sorted(glob.glob("models/*.lehr"))
+    models = sorted(glob.glob("models/*/*.lehr"))
     jobs = [(path, kind) for kind in KINDS for path in models]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         took = dict(zip(jobs, pool.map(takes, jobs)))

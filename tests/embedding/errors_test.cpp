@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/embedding/state.h"
+#include "tests/files.h"
 
 namespace {
 
@@ -36,7 +37,7 @@ enum {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Built {
-  explicit Built(const std::string& model) : p(test::prepare("models/" + model + ".lehr")), library(*p, true) {}
+  explicit Built(const std::string& model) : p(test::prepare(test::model_file(model))), library(*p, true) {}
   std::unique_ptr<test::Prepared> p;
   test::Library library;
 };

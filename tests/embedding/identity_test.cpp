@@ -7,6 +7,7 @@
 #include "compiler/instance/instance.h"
 #include "runtime/inference/gibbs.h"
 #include "tests/embedding/state.h"
+#include "tests/files.h"
 
 namespace {
 
@@ -113,7 +114,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
   const std::string name = GENERATE("lda", "gmm_normal_wishart", "hmm_gaussian", "linear_dynamical_system",
                                     "logistic_regression", "poisson_factorisation", "ising", "crossed_random_effects");
   INFO(name);
-  auto p = test::prepare(test::models().front().parent_path() / (name + ".lehr"));
+  auto p = test::prepare(test::model_file(name));
   Result<Analysed> drawn = with_sample_factors(p->front);
   REQUIRE(drawn);
   p->front = std::move(*drawn);

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from built import Built
 
-from lehr_tests import lehr, read, read_json, run, temporary, write, write_json
+from lehr_tests import lehr, model_file, read, read_json, run, temporary, write, write_json
 
 LIBLEHR = os.path.abspath(sys.argv[2])
 LIBRARY = ctypes.CDLL(LIBLEHR)
@@ -110,7 +110,7 @@ class Case:
 
 
 def text_of(name):
-    return read(os.path.join(ROOT, "models", name + ".lehr"))
+    return read(os.path.join(ROOT, model_file(name)))
 
 
 R = np.random.default_rng(3)
@@ -265,7 +265,7 @@ def coupled():
 
 def example():
     """The C program, with the numbers of the command line from the same data."""
-    faithful = os.path.join(ROOT, "models/data/faithful.csv")
+    faithful = os.path.join(ROOT, "models/data/mixtures/faithful.csv")
     write("linear_regression.lehr", text_of("linear_regression"))
     lehr("build", "linear_regression.lehr", "-o", "linear_regression", "--sizes", "d=1")
     run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I.", "-I" + os.path.join(ROOT, "compiler/library"),

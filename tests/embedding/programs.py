@@ -12,7 +12,7 @@ import sys
 
 sys.path.append(f"{sys.path[0]}/../helpers")
 import lehr_tests  # noqa: E402
-from lehr_tests import LEHR, ROOT, arrays, need, read, temporary, write  # noqa: E402
+from lehr_tests import LEHR, ROOT, arrays, model_file, need, read, temporary, write  # noqa: E402
 
 HERE = os.path.join(ROOT, "tests/embedding")
 SMALL = ["--set", "K=2", "--sizes", "dim=1"]  # the mixture that walk.c and threads.c want
@@ -26,7 +26,7 @@ def run(*command, fails=False):
 
 
 def model(name):
-    return os.path.join(ROOT, "models", name + ".lehr")
+    return os.path.join(ROOT, model_file(name))
 
 
 def build(name, *options, prefix=None):
@@ -55,7 +55,7 @@ def every_model():
     """Every model: symbols in and out, and headers that C99 and C++20 compilers take without a warning."""
     allowed = {"exp", "frexp", "ldexp", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"}
     built = []
-    for path in sorted(glob.glob(os.path.join(ROOT, "models/*.lehr"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "models/*/*.lehr"))):
         name = os.path.basename(path)[:-5]
         if name in OVER_ITEMS:
             refused = run(LEHR, "build", path, "-o", name, fails=True)
@@ -223,12 +223,12 @@ def python():
     """The Python example finds the two kinds of eruptions, with the ELBO that `lehr fit` has from the same start."""
     build("gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
     out = run("/usr/bin/python3", os.path.join(ROOT, "examples/python/faithful.py"), "./gmm.so",
-              os.path.join(ROOT, "models/data/faithful.csv"))
+              os.path.join(ROOT, "models/data/mixtures/faithful.csv"))
     print(out)
     sizes = sorted(int(n) for n in re.findall(r"(\d+) eruptions", out))
     assert sum(sizes[-2:]) > 260 and 90 <= sizes[-2] <= 105, sizes
     import numpy as np
-    x = np.loadtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skiprows=1)
+    x = np.loadtxt(os.path.join(ROOT, "models/data/mixtures/faithful.csv"), delimiter=",", skiprows=1)
     np.save("x.npy", (x - x.mean(0)) / x.std(0))
     sweeps, elbo = re.search(r"(\d+) sweeps, ELBO (-?[\d.]+)", out).groups()
     fit = run(LEHR, "fit", model("gmm"), "--data", "x=x.npy", "--set", "K=4", "--max-iter", sweeps, "--out", "fit")
@@ -239,7 +239,7 @@ def same_bits():
     """What `lehr fit` writes and what the object that `lehr build` writes computes: the same bits."""
     import ctypes
     import numpy as np
-    x = np.loadtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skiprows=1)
+    x = np.loadtxt(os.path.join(ROOT, "models/data/mixtures/faithful.csv"), delimiter=",", skiprows=1)
     np.save("x.npy", x)
     run(LEHR, "fit", model("gmm"), "--data", "x=x.npy", "--set", "K=4", "--max-iter", "7", "--seed", "3", "--save-locals",
         "--out", "fit")

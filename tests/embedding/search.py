@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from built import Built
 
-from lehr_tests import lehr, read_json, run, temporary, write_json
+from lehr_tests import lehr, model_file, read_json, run, temporary, write_json
 
 LIBRARY = os.path.abspath(sys.argv[2])
 ROOT = os.getcwd()
@@ -58,10 +58,10 @@ def as_json(name, data):
 def models():
     """name -> file, sizes and data of the object, those of the command line: items, topics, a graph, sequences."""
     r = np.random.default_rng(8)
-    path = lambda n: os.path.join(ROOT, "models", n + ".lehr")
-    x = np.genfromtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skip_header=1)
+    path = lambda n: os.path.join(ROOT, model_file(n))
+    x = np.genfromtxt(os.path.join(ROOT, "models/data/mixtures/faithful.csv"), delimiter=",", skip_header=1)
     constants = ["--set", "K=4", "--sizes", "dim=2"]
-    yield "gmm", path("gmm"), {"n": len(x)}, {"n": len(x), "x": x}, ["--data", "x=" + os.path.join(ROOT, "models/data/faithful.csv:eruptions,waiting")], constants
+    yield "gmm", path("gmm"), {"n": len(x)}, {"n": len(x), "x": x}, ["--data", "x=" + os.path.join(ROOT, "models/data/mixtures/faithful.csv:eruptions,waiting")], constants
     beta = r.dirichlet([0.1] * 40, 4)
     counts = [r.multinomial(50, r.dirichlet([0.2] * 4) @ beta) for _ in range(60)]
     with open("d.ldac", "w") as f:
@@ -70,14 +70,14 @@ def models():
     yield ("lda", path("lda"), {"doc": 60, "token": sum(map(len, of)), "term": 40},
            {"doc": 60, "token_offsets": np.cumsum([0, *map(len, of)]), "w": np.concatenate(of), "count": np.concatenate([c[i] for c, i in zip(counts, of)])},
            ["--data", "w=d.ldac", "--sizes", "term=40"], ["--set", "K=4"])
-    ties = np.genfromtxt(os.path.join(ROOT, "models/data/karate.csv"), delimiter=",", names=True)
+    ties = np.genfromtxt(os.path.join(ROOT, "models/data/networks/karate.csv"), delimiter=",", names=True)
     columns = {n: ties[n] for n in ("a", "b", "tie")}
     yield ("stochastic_block_model", path("stochastic_block_model"), {"pair": len(ties), "member": 34}, {"pair": len(ties), **columns},
-           ["--data", os.path.join(ROOT, "models/data/karate.csv")], [])
-    frames = read_json(os.path.join(ROOT, "models/data/japanese_vowels.json"))
+           ["--data", os.path.join(ROOT, "models/data/networks/karate.csv")], [])
+    frames = read_json(os.path.join(ROOT, "models/data/sequences/japanese_vowels.json"))
     x, lengths = np.array(frames["x"], float), frames["t"]
     yield ("hmm_gaussian", path("hmm_gaussian"), {"seq": len(lengths), "t": len(x), "channel": x.shape[1], "t_longest": max(lengths)},
-           {"seq": len(lengths), "t_offsets": np.cumsum([0, *lengths]), "x": x}, ["--data", os.path.join(ROOT, "models/data/japanese_vowels.json")], [])
+           {"seq": len(lengths), "t_offsets": np.cumsum([0, *lengths]), "x": x}, ["--data", os.path.join(ROOT, "models/data/sequences/japanese_vowels.json")], [])
 
 
 def as_fit():

@@ -12,6 +12,7 @@
 #include "compiler/model/walk.h"
 #include "runtime/inference/cavi.h"
 #include "tests/embedding/state.h"
+#include "tests/files.h"
 
 namespace {
 
@@ -179,7 +180,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
 }
 
 TEST_CASE("the predictive bound of throws of a coin is that of its Beta posterior") {
-  auto& [p, library] = built("models/coin.lehr");
+  auto& [p, library] = built("models/distributions/coin.lehr");
   const Fields data = library.data();
   test::State state(library, library.sizes());
   REQUIRE(state.init(&data, 1) == 0);
@@ -234,7 +235,7 @@ TEST_CASE("a saved state goes on where it was, and its globals fit other data") 
   for (const char* name :
        {"gmm", "lda", "hmm_gaussian", "hmm_discrete", "poisson_factorisation", "logistic_regression"}) {
     DYNAMIC_SECTION(name) {
-      auto& [p, library] = built(std::string("models/") + name + ".lehr");
+      auto& [p, library] = built(test::model_file(name));
       const loops::Interface io = interface_of(*p);
       const Fields data = library.data(), twice = library.data(2);
       test::State one(library, library.sizes()), other(library, library.sizes()), larger(library, library.sizes(2));

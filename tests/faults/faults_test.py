@@ -25,8 +25,8 @@ sys.path.append(f"{sys.path[0]}/../helpers")
 from lehr_tests import bits, read, run, started, temporary  # noqa: E402
 
 R = random.Random(11)
-COIN = ["models/coin.lehr", "--data", "models/data/coin.csv"]
-GMM = ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3", "--search", "none", "--tol", "0"]
+COIN = ["models/distributions/coin.lehr", "--data", "models/data/distributions/coin.csv"]
+GMM = ["models/mixtures/gmm.lehr", "--data", "x=models/data/mixtures/faithful.csv:eruptions,waiting", "--set", "K=3", "--search", "none", "--tol", "0"]
 GIBBS = [*COIN, "--method", "gibbs", "--chains", "2", "--warmup", "20", "--draws", "50"]
 # What is made once, and what each command does with a copy of it, @ in the place of its folder. Of a fit that is interrupted
 # there is a checkpoint.
@@ -38,7 +38,7 @@ COMMANDS = {
     "gibbs": ["fit", *GIBBS, "--out", "@/fit"],
     "resume": ["fit", *GMM, "--max-iter", "40", "--out", "@/begun", "--resume", "@/begun"],
     "update": ["update", "@/fit", "--data", COIN[-1], "--forget", "0.5", "--out", "@/next"],
-    "threads": ["fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3", "--max-iter", "2", "--threads", "2",
+    "threads": ["fit", "models/topics/lda.lehr", "--data", "w=models/data/topics/kos.ldac.gz", "--set", "K=3", "--max-iter", "2", "--threads", "2",
                 "--out", "@/new"],
     "report": ["report", "@/fit"],
     "predict": ["predict", "@/fit", "--sizes", "throw=3"],

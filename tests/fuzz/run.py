@@ -36,7 +36,8 @@ def read(path, most):
 
 
 def model_seeds(folder):
-    for path in glob.glob("models/**/*.lehr", recursive=True) + glob.glob("tests/golden/**/*.lehr", recursive=True):
+    starters = glob.glob("compiler/commands/starters/*.lehr")
+    for path in glob.glob("models/*/*.lehr") + starters + glob.glob("tests/golden/**/*.lehr", recursive=True):
         text = read(path, 1 << 20)
         without_comments = b"\n".join(line for line in text.split(b"\n") if not line.startswith(b"//"))
         yield os.path.relpath(path).replace("/", "_"), without_comments
@@ -56,7 +57,7 @@ READERS = {".csv": (0, 1, 2, 3, 12), ".json": (4,), ".ldac": (5,), ".mtx": (6, 7
 
 def file_seeds(folder):
     """The beginning of a file, for every reader of its kind and every model."""
-    for path in glob.glob("models/data/*") + glob.glob("tests/**/data/*", recursive=True):
+    for path in glob.glob("models/data/*/*") + glob.glob("tests/**/data/*", recursive=True):
         for reader in READERS.get(os.path.splitext(path)[1], ()):
             for model in range(6):
                 yield f"{os.path.basename(path)}_{reader}_{model}", bytes([reader, model]) + read(path, 600)
@@ -93,7 +94,7 @@ SEEDS = {"loops_text": loops_seeds, "model_text": model_seeds, "readers": file_s
 def dictionary(path):
     """Words of the language and of files, a line each."""
     words = set(re.findall(r"'([^'\\]+)'", read("grammar/Lehr.g4", 1 << 20).decode(errors="replace")))
-    for model in glob.glob("models/*.lehr") + glob.glob("tests/golden/**/*.lehr", recursive=True):
+    for model in glob.glob("models/*/*.lehr") + glob.glob("tests/golden/**/*.lehr", recursive=True):
         words |= set(re.findall(r"\b[A-Za-z_][A-Za-z0-9_]+\b", re.sub("//.*", "", read(model, 1 << 20).decode(errors="replace"))))
     words |= {"NaN", "1e999", "-1", "99999999999999999999", "'shape': (1, ", "'descr': '<U2'", "%%MatrixMarket", "coordinate", "null", "qid:3"}
     with open(path, "w") as f:

@@ -1,10 +1,12 @@
 """What test programs share: running `lehr`, reading and writing files, comparing numbers, and the verdict at the end.
 
-Programs of every folder import it after `sys.path.append(f"{sys.path[0]}/../helpers")`. Their first argument is the path of
+Programs of every folder import it after `sys.path.append(f"{sys.path[0]}/../helpers")`, those of a folder in a folder after the
+same with `../../helpers`. Their first argument is the path of
 `lehr`, which is LEHR here.
 """
 import contextlib
 import csv
+import glob
 import json
 import os
 import resource
@@ -64,6 +66,12 @@ def memory_limit(gigabytes):
     if "ASAN_OPTIONS" in os.environ:
         return None
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
+
+
+def model_file(name):
+    """The path of the model of this name in models/, from the root of the repository."""
+    (path,) = glob.glob(f"models/*/{name}.lehr", root_dir=ROOT)
+    return path
 
 
 def need(*tools):

@@ -81,7 +81,7 @@ if __name__ == "__main__":
     paths = loaded_in(build)
     assert lehr in paths and sum(path.endswith(".so") for path in paths) >= 3, paths
     with temporary() as folder:
-        run(lehr, "build", "models/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared")
+        run(lehr, "build", "models/distributions/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared")
         check([*paths, os.path.join(folder, "coin.so")])
         planted(lehr, folder)
     if "__asan_init" not in run("readelf", "--dyn-syms", "-W", lehr).stdout:

@@ -30,11 +30,11 @@ def libraries(path):
 
 def check_mixture(prefix, out):
     """The example with Eigen: the ELBO of `lehr fit`, and the two kinds of eruptions that single out short ones."""
-    rows = np.loadtxt(f"{prefix}/share/lehr/models/data/faithful.csv", delimiter=",", skiprows=1)
+    rows = np.loadtxt(f"{prefix}/share/lehr/models/data/mixtures/faithful.csv", delimiter=",", skiprows=1)
     scaled = (rows - rows.mean(0)) / rows.std(0)
     held_out = len(rows) // 5
     np.save("train.npy", scaled[held_out:])
-    fit = run(f"{prefix}/bin/lehr", "fit", f"{prefix}/share/lehr/models/gmm.lehr", "--data", "x=train.npy", "--set", "K=4",
+    fit = run(f"{prefix}/bin/lehr", "fit", f"{prefix}/share/lehr/models/mixtures/gmm.lehr", "--data", "x=train.npy", "--set", "K=4",
               "--restarts", "3", "--out", "fit")
     elbos = dict(re.findall(r"^(\w+) +ELBO (-?[\d.]+)", out, re.M))
     assert abs(float(elbos["plain"]) - float(re.search(r"ELBO (-?[\d.]+)", fit)[1])) < 2e-3, (out, fit)
@@ -69,9 +69,9 @@ def examples(prefix):
     assert re.search(r"in \d+ bytes", before), before
     assert libraries("build/stream") == {"libm", "libc"}, libraries("build/stream")
     assert "ELBO" in run("build/ranges_threads", "8")
-    check_mixture(prefix, run("build/mixture", "models/gmm.lehr", "models/data/faithful.csv"))
+    check_mixture(prefix, run("build/mixture", "models/mixtures/gmm.lehr", "models/data/mixtures/faithful.csv"))
 
-    write("models/gmm.lehr", read("models/gmm.lehr").replace("alpha0 = 0.1", "alpha0 = 5"))
+    write("models/mixtures/gmm.lehr", read("models/mixtures/gmm.lehr").replace("alpha0 = 0.1", "alpha0 = 5"))
     assert "lehr build gmm" in run("cmake", "--build", "build")
     changed = run("build/stream", "20000")
     assert changed != before
@@ -79,14 +79,14 @@ def examples(prefix):
     assert "lehr build gmm" in run("cmake", "--build", "build")
     assert run("build/stream", "20000") == before
 
-    run(f"{prefix}/bin/lehr", "build", "models/gmm.lehr", "-o", "gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
-    assert "eruptions" in run("/usr/bin/python3", "examples/python/faithful.py", "./gmm.so", "models/data/faithful.csv")
+    run(f"{prefix}/bin/lehr", "build", "models/mixtures/gmm.lehr", "-o", "gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
+    assert "eruptions" in run("/usr/bin/python3", "examples/python/faithful.py", "./gmm.so", "models/data/mixtures/faithful.csv")
 
 
 def command(prefix):
     version = run(f"{prefix}/bin/lehr", "--version").strip()
     models = f"{prefix}/share/lehr/models"
-    run(f"{prefix}/bin/lehr", "fit", f"{models}/coin.lehr", "--data", f"{models}/data/coin.csv", "--out", "coin")
+    run(f"{prefix}/bin/lehr", "fit", f"{models}/distributions/coin.lehr", "--data", f"{models}/data/distributions/coin.csv", "--out", "coin")
     posterior = arrays("coin/posterior.npz")
     assert posterior["p.a"] == 15 and posterior["p.b"] == 7, posterior
     return version
@@ -189,7 +189,7 @@ def packages():
     assert set(files) == {"lehr", "lehr-dev"}, files
     field = lambda package, name: run("dpkg-deb", "-f", files[package], name).strip()
     contents = {p: run("dpkg-deb", "-c", files[p]) for p in files}
-    for expected in ("./usr/bin/lehr", "./usr/lib/liblehr.so.0", "./usr/share/lehr/models/lda.lehr",
+    for expected in ("./usr/bin/lehr", "./usr/lib/liblehr.so.0", "./usr/share/lehr/models/topics/lda.lehr",
                      "./usr/share/lehr/docs/language.md", "./usr/share/man/man1/lehr.1",
                      "./usr/share/bash-completion/completions/lehr"):
         assert expected in contents["lehr"] and expected + "\n" not in contents["lehr-dev"], expected

@@ -30,7 +30,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("a mixture: every method gives the posterior of the command line") {
-  const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
+  const std::string model = "models/mixtures/gmm.lehr", data = "x=models/data/mixtures/faithful.csv:eruptions,waiting";
   const DataArray x = require_ok(read_binding(data)).at("x");
   const Program p = require_ok(contents(model).c_str(), {.constants = {{"K", 4}}});
   const std::vector<Case> cases{
@@ -55,7 +55,7 @@ TEST_CASE("a mixture: every method gives the posterior of the command line") {
 }
 
 TEST_CASE("a fit is written as the command line writes it, and read by both") {
-  const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
+  const std::string model = "models/mixtures/gmm.lehr", data = "x=models/data/mixtures/faithful.csv:eruptions,waiting";
   const DataArray x = require_ok(read_binding(data)).at("x");
   const Program p = require_ok(contents(model).c_str(), {.name = model, .constants = {{"K", 3}}});
   const Folder folder;
@@ -83,17 +83,17 @@ TEST_CASE("a fit is written as the command line writes it, and read by both") {
 
 TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
   const Folder folder;
-  const std::vector<double> expected =
-      by_command("models/lda.lehr --set K=2 --data w=" + folder.put("w.ldac", "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n"));
+  const std::vector<double> expected = by_command("models/topics/lda.lehr --set K=2 --data w=" +
+                                                  folder.put("w.ldac", "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n"));
   const std::vector<std::int32_t> w{0, 2, 1, 0, 1, 3};
   const std::vector<float> count{3, 1, 4, 1, 1, 2};
   const std::vector<std::int64_t> rows{0, 2, 3, 6};
-  const Program p = require_ok(contents("models/lda.lehr").c_str(), {.constants = {{"K", 2}}});
+  const Program p = require_ok(contents("models/topics/lda.lehr").c_str(), {.constants = {{"K", 2}}});
   CHECK(numbers(require_ok(p.fit({ragged("w", w, rows), ragged("count", count, rows)}))) == expected);
 }
 
 TEST_CASE("predictions are those of lehr predict, drawn ones too") {
-  const std::string data = "x=models/data/faithful.csv:eruptions,waiting";
+  const std::string data = "x=models/data/mixtures/faithful.csv:eruptions,waiting";
   const DataArray x = require_ok(read_binding(data)).at("x");
   const std::string text =
       R"(model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;

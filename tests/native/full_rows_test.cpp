@@ -1,5 +1,5 @@
 // The data decide if rows of counts are processed in groups of four items or by a list of their nonzero counts.
-// tests/posterior/full_rows.py checks the results.
+// tests/posterior/items/full_rows.py checks the results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -20,7 +20,7 @@ bool has_columns(const Analysed& a, const BoundData& data) {
 }  // namespace
 
 TEST_CASE("rows are full where two fifths of the counts are above zero") {
-  const auto made = test::prepare("models/poisson_factorisation.lehr");
+  const auto made = test::prepare("models/factors/poisson_factorisation.lehr");
   BoundData data = made->data;
   std::vector<double>* counts = nullptr;
   for (BoundArray& x : data.observed)

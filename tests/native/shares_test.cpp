@@ -14,6 +14,7 @@
 #include "compiler/instance/instance.h"
 #include "runtime/inference/gibbs.h"
 #include "runtime/inference/svi.h"
+#include "tests/files.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -225,7 +226,7 @@ TEST_CASE("draws do not depend on the number of threads") {
   const std::string name =
       GENERATE("lda", "gmm_normal_wishart", "hmm_gaussian", "logistic_regression", "crossed_random_effects");
   INFO(name);
-  auto p = test::prepare("models/" + name + ".lehr");
+  auto p = test::prepare(test::model_file(name));
   Result<Analysed> drawn = with_sample_factors(p->front);
   REQUIRE(drawn);
   Instance instance(*drawn, p->data, {.save_locals = true}, Backend::native);

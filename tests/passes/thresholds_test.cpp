@@ -168,22 +168,22 @@ std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend,
 }
 
 /// Models whose loops have few iterations, so that the interpreter is quick enough; they are tried first.
-const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
-                                       "models/lda.lehr",
-                                       "models/gmm_normal_wishart.lehr",
-                                       "models/hmm_gaussian.lehr",
-                                       "models/hmm_discrete.lehr",
-                                       "models/poisson_factorisation.lehr",
-                                       "models/matrix_factorisation.lehr",
-                                       "models/ppca_ard.lehr",
-                                       "models/linear_regression_ard.lehr",
-                                       "models/stochastic_block_model.lehr",
-                                       "models/dawid_skene.lehr",
-                                       "models/logistic_regression.lehr",
-                                       "models/local_level.lehr",
-                                       "models/gmm_diagonal.lehr",
-                                       "models/factorial_mixture.lehr",
-                                       "models/nested_random_effects.lehr"};
+const std::vector<std::string> kModels{"models/hierarchical/crossed_random_effects.lehr",
+                                       "models/topics/lda.lehr",
+                                       "models/mixtures/gmm_normal_wishart.lehr",
+                                       "models/sequences/hmm_gaussian.lehr",
+                                       "models/sequences/hmm_discrete.lehr",
+                                       "models/factors/poisson_factorisation.lehr",
+                                       "models/factors/matrix_factorisation.lehr",
+                                       "models/factors/ppca_ard.lehr",
+                                       "models/regression/linear_regression_ard.lehr",
+                                       "models/networks/stochastic_block_model.lehr",
+                                       "models/mixtures/dawid_skene.lehr",
+                                       "models/regression/logistic_regression.lehr",
+                                       "models/sequences/local_level.lehr",
+                                       "models/mixtures/gmm_diagonal.lehr",
+                                       "models/factors/factorial_mixture.lehr",
+                                       "models/hierarchical/nested_random_effects.lehr"};
 
 /// A model with its data, and the results of the interpreter on its unoptimised program.
 struct PreparedModel {

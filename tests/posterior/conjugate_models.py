@@ -6,7 +6,7 @@ R = np.random.default_rng(7)
 NUMBERS = R.normal(3, 2, 200)
 VECTORS = R.normal(size=(200, 3)) @ R.normal(size=(3, 3)) + 1
 MODELS = {
-    "coin": (open("models/coin.lehr").read(), {"x": np.loadtxt("models/data/coin.csv", skiprows=1)}),
+    "coin": (open("models/distributions/coin.lehr").read(), {"x": np.loadtxt("models/data/distributions/coin.csv", skiprows=1)}),
     "normal": ("mu ~ Normal(mean = 1, precision = 0.1); observe x[n] ~ Normal(mean = mu, precision = 2);", {"x": NUMBERS}),
     "normal of each": ("plate g = 4; data of[n] : g; mu[g] ~ Normal(mean = 1, precision = 0.1);"
                        "observe x[n] ~ Normal(mean = mu[of[n]], precision = 2);", {"x": NUMBERS, "of": R.integers(0, 4, 200)}),

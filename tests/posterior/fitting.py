@@ -1,4 +1,4 @@
-"""Fits through the real command line, for the tests of this folder.
+"""Fits through the real command line, for the tests of these folders.
 
 `fit` writes a model and its data to a temporary folder, runs `lehr fit` and returns what it wrote. Every fit is
 checked for an ELBO that falls, by fit.json and by trace.csv. `finish` prints the verdict of a test program.
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import (CHECKS, LEHR, ROOT, arrays, check, close, columns, each, finish, holds, lehr, near,  # noqa: E402, F401
-                        peak_memory, plain, read, read_csv, read_json, relative, run, started, temporary, within, write, write_json)
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../helpers"))
+from lehr_tests import (CHECKS, LEHR, ROOT, arrays, check, close, columns, each, finish, holds, lehr, model_file,  # noqa: E402, F401
+                        near, peak_memory, plain, read, read_csv, read_json, relative, run, started, temporary, within, write, write_json)
 
 
 @dataclass

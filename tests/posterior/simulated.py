@@ -119,11 +119,12 @@ SHORT = {
 
 def all_models():
     """name -> (text, arguments, data)"""
-    known = {p.stem for p in (ROOT / "models").glob("*.lehr")}
-    assert known == OF_MODELS.keys() | WITHOUT.keys(), f"in one place only: {known ^ (OF_MODELS.keys() | WITHOUT.keys())}"
+    files = {p.stem: p for p in (ROOT / "models").glob("*/*.lehr")}
+    known = OF_MODELS.keys() | WITHOUT.keys()
+    assert files.keys() == known, f"in one place only: {files.keys() ^ known}"
     out = {}
     for name, (constants, sizes, data) in OF_MODELS.items():
-        text = (ROOT / "models" / f"{name}.lehr").read_text()
+        text = files[name].read_text()
         for vague, proper in VAGUE:
             text = re.sub(vague, proper, text)
         arguments = (["--set", constants] if constants else []) + (["--sizes", sizes] if sizes else [])

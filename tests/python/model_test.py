@@ -65,16 +65,16 @@ class ModelTest(unittest.TestCase):
             np.testing.assert_array_equal(mixture(x).parameters_["mu.mean"], expected)
         throws = [1, 0, 1, 1]
         for kind in (bool, np.uint8, np.int32, np.int64, np.float32):
-            p = lehr.Model("models/coin.lehr").fit(np.array(throws, kind)).parameters_
+            p = lehr.Model("models/distributions/coin.lehr").fit(np.array(throws, kind)).parameters_
             self.assertEqual((p["p.a"], p["p.b"]), (4, 2))
-        p = lehr.Model("models/coin.lehr").fit([1, np.nan, 1]).parameters_
+        p = lehr.Model("models/distributions/coin.lehr").fit([1, np.nan, 1]).parameters_
         self.assertEqual((p["p.a"], p["p.b"]), (3, 1))
 
     def test_weights(self):
         weighted = lehr.Model(MIXTURE).fit(X, sample_weight=np.full(len(X), 2))
         np.testing.assert_allclose(weighted.elbo_, mixture(np.repeat(X, 2)).elbo_, rtol=1e-9)
         with self.assertRaisesRegex(lehr.UsageError, "plate throw times weight"):
-            lehr.Model("models/coin.lehr").fit([1, 0], sample_weight=[1, 2])
+            lehr.Model("models/distributions/coin.lehr").fit([1, 0], sample_weight=[1, 2])
 
     def test_what_a_fit_says(self):
         m = mixture()
@@ -97,7 +97,7 @@ class ModelTest(unittest.TestCase):
         with self.assertRaisesRegex(lehr.ModelError, r"^model:1:23: error: 'q' is not declared\n.*\n +\^$"):
             lehr.Model("model m { p ~ Beta(1, q); }")
         with self.assertRaisesRegex(lehr.DataError, "x"):
-            lehr.Model("models/coin.lehr").fit([0, 1, 2])
+            lehr.Model("models/distributions/coin.lehr").fit([0, 1, 2])
         with self.assertRaisesRegex(lehr.UsageError, "max_iter: error: '-3' is not a whole number from 0"):
             mixture(max_iter=-3)
         with self.assertRaisesRegex(lehr.UsageError, "speed: error: there is no such option\n  note: options: method, "):
@@ -157,7 +157,7 @@ class ModelTest(unittest.TestCase):
             values, offsets = np.array([0, 1, 2, 3]), np.array([0, 2, 4])
             words, counts = lehr.Ragged(values, offsets), lehr.Ragged(np.ones(4), np.array([0, 2, 4]))
             change(words, values, offsets)
-            return lehr.Model("models/lda.lehr", K=2).fit({"w": words, "count": counts}, max_iter=2, search="none")
+            return lehr.Model("models/topics/lda.lehr", K=2).fit({"w": words, "count": counts}, max_iter=2, search="none")
 
         def larger(words, values, offsets):
             offsets[2] = 10**8
@@ -202,14 +202,14 @@ class ModelTest(unittest.TestCase):
         np.testing.assert_allclose(new["y"].std(), 1, atol=0.15)
 
     def test_a_batch_without_items(self):
-        m, none = lehr.Model("models/gmm.lehr", K=2).fit(np.random.default_rng(1).normal(size=(40, 2))), np.zeros((0, 2))
+        m, none = lehr.Model("models/mixtures/gmm.lehr", K=2).fit(np.random.default_rng(1).normal(size=(40, 2))), np.zeros((0, 2))
         before = {name: values.copy() for name, values in m.parameters_.items()}
         self.assertTrue(np.isnan(m.score(none)))
         self.assertEqual((m.predict(none).shape, m.predict_proba(none).shape, m.infer(none)["z"].mean.shape), ((0,), (0, 2), (0, 2)))
         for name, values in m.partial_fit(none).parameters_.items():
             np.testing.assert_allclose(values, before[name], rtol=1e-12, err_msg=name)
         with self.assertRaisesRegex(lehr.DataError, "nothing to fit: plate 'n' has no elements"):
-            lehr.Model("models/gmm.lehr", K=2).fit(none)
+            lehr.Model("models/mixtures/gmm.lehr", K=2).fit(none)
 
     def test_sizes_that_are_further(self):
         grown = lehr.Model("model m { plate t ordered; z[t] ~ Normal(mean = z[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
@@ -259,7 +259,7 @@ class ModelTest(unittest.TestCase):
         np.testing.assert_allclose(again.parameters_["pi.concentration"].sum(), 137)
         with self.assertRaisesRegex(lehr.UsageError, "forget"):
             grown.partial_fit(halves[0], forget=1.5)
-        states = lehr.Model("models/hmm_poisson.lehr").fit([1, 2, 9, 8, 9, 1], search="none")
+        states = lehr.Model("models/sequences/hmm_poisson.lehr").fit([1, 2, 9, 8, 9, 1], search="none")
         with self.assertRaises(lehr.LehrError):
             states.partial_fit([1, 2, 3])
 

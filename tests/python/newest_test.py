@@ -37,7 +37,7 @@ def from_anndata(folder):
     rows = [f"{np.count_nonzero(row)} " + " ".join(f"{j}:{n}" for j, n in enumerate(row) if n) for row in counts]
     with open(f"{folder}/cells.ldac", "w", encoding="utf-8") as file:
         file.write("\n".join(rows) + "\n")
-    model = ["models/lda.lehr", "--set", "K=3", "--max-iter", "20"]
+    model = ["models/topics/lda.lehr", "--set", "K=3", "--max-iter", "20"]
     same = fitted(f"{folder}/ldac", *model, "--sizes", "term=25", "--data", f"w={folder}/cells.ldac")
     assert fitted(f"{folder}/h5ad", *model, "--data", f"w={folder}/cells.h5ad") == same
     assert fitted(f"{folder}/layer", *model, "--data", f"w={folder}/cells.h5ad:layers/columns") == same
@@ -49,13 +49,13 @@ def from_parquet(folder):
 
     with open("docs/data.md", encoding="utf-8") as page:
         line = re.search(r'^python3 -c "import pandas.*"$', page.read(), re.M)[0]
-    table = pandas.read_csv("models/data/penguins.csv")
+    table = pandas.read_csv("models/data/distributions/penguins.csv")
     table.to_parquet(f"{folder}/table.parquet")
     # Now and then the interpreter aborts at its end, in a thread of pyarrow, when the table has been written.
     subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=folder, check=False)
     columns = "bill_length_mm,bill_depth_mm"
-    of_csv = fitted(f"{folder}/csv", "models/gmm.lehr", "--data", f"x=models/data/penguins.csv:{columns}")
-    assert fitted(f"{folder}/parquet", "models/gmm.lehr", "--data", f"x={folder}/table.csv:{columns}") == of_csv
+    of_csv = fitted(f"{folder}/csv", "models/mixtures/gmm.lehr", "--data", f"x=models/data/distributions/penguins.csv:{columns}")
+    assert fitted(f"{folder}/parquet", "models/mixtures/gmm.lehr", "--data", f"x={folder}/table.csv:{columns}") == of_csv
 
 
 def to_xarray(folder):
@@ -64,8 +64,8 @@ def to_xarray(folder):
 
     import lehr
 
-    X = np.loadtxt("models/data/faithful.csv", delimiter=",", skiprows=1)
-    m = lehr.Model("models/gmm.lehr", K=3, labels={"dim": ["eruptions", "waiting"]}).fit(X)
+    X = np.loadtxt("models/data/mixtures/faithful.csv", delimiter=",", skiprows=1)
+    m = lehr.Model("models/mixtures/gmm.lehr", K=3, labels={"dim": ["eruptions", "waiting"]}).fit(X)
     assert m.to_xarray()["mu"].sel(dim="waiting").shape == (3,)
     drawn = arviz.from_dict(posterior=m.draws(200))
     mean = drawn.posterior["mu"].mean(("chain", "draw")).values

@@ -15,7 +15,7 @@ import numpy as np
 import lehr
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import arrays, columns as table_of, read, read_json, run, write, write_json  # noqa: E402
+from lehr_tests import arrays, columns as table_of, model_file, read, read_json, run, write, write_json  # noqa: E402
 
 LEHR = os.path.abspath(sys.argv.pop(1))
 DATA = "models/data"
@@ -32,25 +32,25 @@ def members(name):
 
 
 def vowels():
-    data = members("japanese_vowels.json")
+    data = members("sequences/japanese_vowels.json")
     return {name: np.array(value) for name, value in data.items()}
 
 
-FAITHFUL = ("--data", f"x={DATA}/faithful.csv:eruptions,waiting")
+FAITHFUL = ("--data", f"x={DATA}/mixtures/faithful.csv:eruptions,waiting")
 CASES = [
-    ("coin", {}, {"x": columns("coin.csv", "x")}, {}, ("--data", f"{DATA}/coin.csv")),
-    ("gmm", {"K": 4}, columns("faithful.csv", "eruptions", "waiting"), {}, (*FAITHFUL, "--set", "K=4")),
-    ("gmm_diagonal", {"K": 3}, columns("faithful.csv", "eruptions", "waiting"),
+    ("coin", {}, {"x": columns("distributions/coin.csv", "x")}, {}, ("--data", f"{DATA}/distributions/coin.csv")),
+    ("gmm", {"K": 4}, columns("mixtures/faithful.csv", "eruptions", "waiting"), {}, (*FAITHFUL, "--set", "K=4")),
+    ("gmm_diagonal", {"K": 3}, columns("mixtures/faithful.csv", "eruptions", "waiting"),
      {"restarts": 3, "seed": 5, "max_iter": 40, "save_locals": True},
      (*FAITHFUL, "--set", "K=3", "--restarts", "3", "--seed", "5", "--max-iter", "40", "--save-locals")),
-    ("gmm_diagonal", {"K": 3}, columns("faithful.csv", "eruptions", "waiting"),
+    ("gmm_diagonal", {"K": 3}, columns("mixtures/faithful.csv", "eruptions", "waiting"),
      {"method": "svi", "batch_size": 50, "epochs": 3, "anneal": "exp:from=4,over=10"},
      (*FAITHFUL, "--set", "K=3", "--method", "svi", "--batch-size", "50", "--epochs", "3", "--anneal",
       "exp:from=4,over=10")),
-    ("hmm_poisson", {}, columns("coal_counts.csv", "count"), {"restarts": 2, "max_iter": 1000},
-     ("--data", f"x={DATA}/coal_counts.csv:count", "--restarts", "2", "--max-iter", "1000")),
-    ("hmm_gaussian", {}, vowels(), {"search": "none"}, ("--data", f"{DATA}/japanese_vowels.json", "--search", "none")),
-    ("local_level", {}, columns("nile.csv", "flow"), {}, ("--data", f"y={DATA}/nile.csv:flow")),
+    ("hmm_poisson", {}, columns("sequences/coal_counts.csv", "count"), {"restarts": 2, "max_iter": 1000},
+     ("--data", f"x={DATA}/sequences/coal_counts.csv:count", "--restarts", "2", "--max-iter", "1000")),
+    ("hmm_gaussian", {}, vowels(), {"search": "none"}, ("--data", f"{DATA}/sequences/japanese_vowels.json", "--search", "none")),
+    ("local_level", {}, columns("sequences/nile.csv", "flow"), {}, ("--data", f"y={DATA}/sequences/nile.csv:flow")),
 ]
 
 
@@ -63,7 +63,7 @@ class SameBytes(unittest.TestCase):
     def test_fits(self):
         for name, constants, data, options, arguments in CASES:
             with self.subTest(name, **options):
-                path = f"models/{name}.lehr"
+                path = model_file(name)
                 run(LEHR, "fit", path, *arguments, "--out", f"{self.out}/a", "--quiet")
                 m = lehr.Model(path, **constants).fit(data, **options)
                 m.save(f"{self.out}/b")
@@ -81,18 +81,18 @@ class SameBytes(unittest.TestCase):
 
     def test_topics_from_a_sparse_matrix(self):
         write(f"{self.out}/w.ldac", "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n")
-        run(LEHR, "fit", "models/lda.lehr", "--set", "K=2", "--data", f"w={self.out}/w.ldac", "--out", f"{self.out}/a",
+        run(LEHR, "fit", "models/topics/lda.lehr", "--set", "K=2", "--data", f"w={self.out}/w.ldac", "--out", f"{self.out}/a",
             "--quiet")
         counts = np.array([[3, 0, 1, 0], [0, 4, 0, 0], [1, 1, 0, 2]])
         rows = [np.nonzero(row)[0] for row in counts]
-        m = lehr.Model("models/lda.lehr", K=2).fit({"w": rows, "count": [row[row > 0] for row in counts]})
+        m = lehr.Model("models/topics/lda.lehr", K=2).fit({"w": rows, "count": [row[row > 0] for row in counts]})
         m.save(f"{self.out}/b")
         self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/b/posterior.npz", "rb"))
         try:
             from scipy import sparse
         except ImportError:
             self.skipTest("scipy is not installed")
-        m = lehr.Model("models/lda.lehr", K=2).fit(sparse.csr_matrix(counts))
+        m = lehr.Model("models/topics/lda.lehr", K=2).fit(sparse.csr_matrix(counts))
         m.save(f"{self.out}/c")
         self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/c/posterior.npz", "rb"))
 
@@ -149,13 +149,13 @@ class SameBytes(unittest.TestCase):
             self.as_with_a_file(words, {"w": text}, {"term": ["a", "of", "the"]}, f"{self.out}/d.json")
 
     def test_what_is_asked_of_a_fit(self):
-        x = columns("faithful.csv", "eruptions", "waiting")
+        x = columns("mixtures/faithful.csv", "eruptions", "waiting")
         a = f"{self.out}/a"
-        run(LEHR, "fit", "models/gmm_diagonal.lehr", *FAITHFUL, "--set", "K=2", "--out", a, "--quiet")
+        run(LEHR, "fit", "models/mixtures/gmm_diagonal.lehr", *FAITHFUL, "--set", "K=2", "--out", a, "--quiet")
         run(LEHR, "predict", a, *FAITHFUL, "--out", f"{self.out}/p.npz")
         run(LEHR, "score", a, *FAITHFUL)
         run(LEHR, "draws", a, "-n", "5", "--seed", "3", "--out", f"{self.out}/draws.csv")
-        fitted = lehr.Model("models/gmm_diagonal.lehr", K=2).fit(x)
+        fitted = lehr.Model("models/mixtures/gmm_diagonal.lehr", K=2).fit(x)
         loaded = lehr.load(a)
         for m in (fitted, loaded):
             predicted = m.predictive(x)
@@ -169,8 +169,8 @@ class SameBytes(unittest.TestCase):
             np.testing.assert_array_equal(drawn["mu.1.1"], m.draws(5, seed=3)["mu"][0, :, 0, 0])
 
     def test_draws_of_a_sampler(self):
-        m = lehr.Model("models/coin.lehr").fit({"x": columns("coin.csv", "x")}, method="gibbs", draws=50, restarts=2)
-        run(LEHR, "fit", "models/coin.lehr", "--data", f"{DATA}/coin.csv", "--method", "gibbs", "--draws", "50", "--chains",
+        m = lehr.Model("models/distributions/coin.lehr").fit({"x": columns("distributions/coin.csv", "x")}, method="gibbs", draws=50, restarts=2)
+        run(LEHR, "fit", "models/distributions/coin.lehr", "--data", f"{DATA}/distributions/coin.csv", "--method", "gibbs", "--draws", "50", "--chains",
             "2", "--out", f"{self.out}/a", "--quiet")
         drawn = table_of(f"{self.out}/a/draws_2.csv")
         np.testing.assert_array_equal(drawn["p"], m.draws()["p"][1])

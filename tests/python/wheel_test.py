@@ -73,7 +73,7 @@ def main():
         (wheel,) = glob.glob(f"{directory}/dist/*.whl")
         python = environment(directory)
         run(python, "-m", "pip", "install", "--no-index", "--no-deps", wheel)
-        data, model = f"{ROOT}/models/data/faithful.csv", f"{ROOT}/models/gmm.lehr"
+        data, model = f"{ROOT}/models/data/mixtures/faithful.csv", f"{ROOT}/models/mixtures/gmm.lehr"
         clean = {"PATH": "/usr/bin:/bin", "HOME": directory}
         said = run(python, "-c", PROGRAM, data, model, cwd=directory, env=clean).splitlines()
         print(said[0])

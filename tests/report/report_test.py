@@ -3,6 +3,7 @@
 
 usage: report_test.py LEHR, from the root of the repository
 """
+import glob
 import json
 import os
 import re
@@ -110,7 +111,7 @@ class Reports(unittest.TestCase):
 
     def test_topics(self):
         concentration = self.posterior("lda")["beta.concentration"]
-        terms = read("models/data/kos.vocab.txt").split("\n")
+        terms = read("models/data/topics/kos.vocab.txt").split("\n")
         order = np.argsort(-concentration.sum(axis=1), kind="stable")
         lists = [l for l in self.variable("lda", "beta").iter("ol")]
         self.assertEqual(len(lists), 3)
@@ -147,7 +148,7 @@ class Reports(unittest.TestCase):
         rows = fit["A.concentration"] / fit["A.concentration"].sum(axis=1, keepdims=True)
         np.testing.assert_allclose(cells, rows.ravel(), rtol=1e-14)
         ribbons = [numbers(p.get("data-mean")) for p in self.variable("hmm_gaussian", "s").iter("path") if p.get("data-mean")]
-        lengths = read_json("models/data/japanese_vowels.json")["t"]
+        lengths = read_json("models/data/sequences/japanese_vowels.json")["t"]
         self.assertEqual([len(r) for r in ribbons[::2]], lengths[:9])
         np.testing.assert_array_equal(np.concatenate(ribbons[::2]), fit["s.probs"][:sum(lengths[:9]), 0])
 
@@ -162,12 +163,11 @@ class Reports(unittest.TestCase):
         self.assertIn("R-hat", text)
 
     def test_derivations(self):
-        for name in sorted(os.listdir("models")):
-            if name.endswith(".lehr"):
-                out = lehr("derive", f"models/{name}", "--format", "html").stdout
-                tree = ElementTree.fromstring(out.removeprefix("<!DOCTYPE html>\n"))
-                self.assertGreater(len(list(tree.iter("math"))), 3)
-                self.assertFalse(re.search(r"\\[a-z]", "".join(t for m in tree.iter("math") for t in m.itertext())))
+        for path in sorted(glob.glob("models/*/*.lehr")):
+            out = lehr("derive", path, "--format", "html").stdout
+            tree = ElementTree.fromstring(out.removeprefix("<!DOCTYPE html>\n"))
+            self.assertGreater(len(list(tree.iter("math"))), 3)
+            self.assertFalse(re.search(r"\\[a-z]", "".join(t for m in tree.iter("math") for t in m.itertext())))
 
     def test_text_is_escaped(self):
         labels = ["<b>bold</b>", "a & b", "\"quoted\" 'too'", "\x1b[31m", "ok"]
@@ -183,31 +183,31 @@ class Reports(unittest.TestCase):
 
     def test_what_is_gone_is_said(self):
         with temporary() as d:
-            for file in ("models/coin.lehr", "models/data/coin.csv"):
+            for file in ("models/distributions/coin.lehr", "models/data/distributions/coin.csv"):
                 shutil.copy(file, d)
             lehr("fit", f"{d}/coin.lehr", "--data", f"{d}/coin.csv", "--quiet", "--out", f"{d}/fit")
             os.remove(f"{d}/coin.csv")
             self.assertIn("data are not shown", lehr("report", f"{d}/fit").stderr)
             self.assertIn("data are not shown", parse(f"{d}/fit/report.html")[0])
-            lehr("report", f"{d}/fit", "--data", "models/data/coin.csv")
+            lehr("report", f"{d}/fit", "--data", "models/data/distributions/coin.csv")
             self.assertNotIn("not shown", parse(f"{d}/fit/report.html")[0])
             os.remove(f"{d}/coin.lehr")
-            self.assertNotIn("not shown", lehr("report", f"{d}/fit", "--data", "models/data/coin.csv").stderr)
+            self.assertNotIn("not shown", lehr("report", f"{d}/fit", "--data", "models/data/distributions/coin.csv").stderr)
             self.assertIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
-            self.assertIn("model is not shown", lehr("report", f"{d}/fit", "--model", "models/gmm.lehr").stderr)
+            self.assertIn("model is not shown", lehr("report", f"{d}/fit", "--model", "models/mixtures/gmm.lehr").stderr)
             self.assertNotIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
 
     def test_data_without_what_is_missing(self):
         with temporary() as d:
-            fit = ["fit", "models/linear_regression.lehr", "--drop-missing", "--data", "x=models/data/penguins.csv:bill_length_mm,bill_depth_mm",
-                   "--data", "y=models/data/penguins.csv:body_mass_g", "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{d}/fit"]
+            fit = ["fit", "models/regression/linear_regression.lehr", "--drop-missing", "--data", "x=models/data/distributions/penguins.csv:bill_length_mm,bill_depth_mm",
+                   "--data", "y=models/data/distributions/penguins.csv:body_mass_g", "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{d}/fit"]
             lehr(*fit)
             said = lehr("report", f"{d}/fit").stderr
             self.assertIn("2 of 344 elements of 'n' are left out", said)
             self.assertNotIn("not shown", said)
             self.assertIn("n 342", "".join(sections(parse(f"{d}/fit/report.html")[1])["data"].itertext()))
-            table = read("models/data/penguins.csv")
-            piped = [w.replace("models/data/penguins.csv", "-") for w in fit]
+            table = read("models/data/distributions/penguins.csv")
+            piped = [w.replace("models/data/distributions/penguins.csv", "-") for w in fit]
             lehr(*piped, input=table)
             self.assertIn("they came from the standard input", lehr("report", f"{d}/fit").stderr)
 

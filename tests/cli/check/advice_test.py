@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Every line of model text that a message proposes is put into the model, and the model then derives: over all goldens, models
+that make the other messages, and data that make the rest. Patterns (text between backticks without a semicolon) stand in a
+model here that derives. A place of compiler/ that proposes a line which nothing here makes it say is a failure.
+
+Usage: advice_test.py LEHR, from the root of the repository.
+"""
+import glob
+import json
+import re
+import sys
+
+import numpy
+
+sys.path.append(f"{sys.path[0]}/../../helpers")
+from lehr_tests import arrays, lehr, read, read_json, temporary, write  # noqa: E402
+
+random = numpy.random.default_rng(3)
+said_everywhere = []  # all notes, for the search of the places that say them
+
+
+def run(*arguments, code=None):
+    done = lehr(*arguments, code=code)
+    said_everywhere.append(done.stderr)
+    return done
+
+
+def written(folder, text, name="model.lehr"):
+    return write(f"{folder}/{name}", text.encode(errors="surrogateescape"))
+
+
+def quoted(note):
+    return re.findall(r"`([^`]*)`", note)
+
+
+def declared(line):
+    """The name that a declaration gives; None of a guide."""
+    found = re.match(r"(?:observe|plate|data|const|let)?\s*(\w+)", line.strip())
+    return None if re.match(r"guide\b|potential\b", line) else found.group(1)
+
+
+def changed(text, note):
+    """The model with the lines of a note, by names alone: an independent hand from that of the program."""
+    bare = re.sub(r"//[^\n]*", "", text)
+    for line in [q for q in quoted(note) if q.endswith(";")]:
+        name = declared(line)
+        old = re.compile(rf"(?<=[{{;])\s*(?:observe|plate|data|const|let)?\s*\b{name}\b\s*(?:\[[^\]~=:;]*\])?\s*(?:[~=:;]|in\b|ordered\b|times\b|from\b)[^;]*?;"
+                         if not line.startswith("plate") else rf"(?<=[{{;])\s*plate\s+{name}\b[^;]*;") if name else None
+        head, end = bare.rsplit("}", 1)
+        fixed, n = old.subn("\n  " + line.replace("\\", "\\\\"), head, count=1) if old else (head, 0)
+        bare = (fixed if n else head + "  " + line + "\n") + "}" + end
+    if gone := re.search(r"in the place of '(\w+)'", note):
+        bare = re.sub(rf"(?<=[{{;])\s*{gone.group(1)}\b\s*(?:\[[^\]]*\])?\s*~[^;]*;", "", bare, count=1)
+    return bare
+
+
+def messages(stderr):
+    """Each message with its notes."""
+    out = []
+    for line in stderr.splitlines():
+        if found := re.match(r".*?: (error|warning): (.*)", line):
+            out.append((found.group(1), found.group(2), []))
+        elif (found := re.match(r"(?:.*:\d+:\d+: |\s*)note: (.*)", line)) and out:
+            out[-1][2].append(found.group(1))
+    return out
+
+
+def proposals_derive(path, folder):
+    """The proposals for one model, each in it: the message is gone and no error is new. Their number."""
+    text = read(path, "rb").decode(errors="surrogateescape")
+    before = messages(run("check", path).stderr)
+    tried = 0
+    for kind, what, notes in before:
+        for note in notes + [what]:
+            if not any(q.endswith(";") for q in quoted(note)):
+                continue
+            tried += 1
+            better = changed(text, note)
+            after = messages(run("check", written(folder, better)).stderr)
+            fresh = [m for m in after if m[0] == "error" and m[1] not in [b[1] for b in before]]
+            assert not fresh and what not in [m[1] for m in after], f"{path}: {note}\n{better}\n{after}"
+    return tried
+
+
+# Models whose messages no golden has: proposals, and those that are left out since they would not help. By what must be
+# among the proposals (None: no line may be proposed).
+MODELS = [
+    ("""model exposed { plate n; plate d; data x[n] : vector over d; data e[n] : real; w ~ MvNormal(mean = 0, precision = 0.1) over d;
+       observe y[n] ~ Poisson(e[n] * exp(dot(w, x[n]))); }""",
+     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(e[n]) + dot(w, x[n]))));"),
+    ("""model divided { plate n; data days[n] : real; a ~ Normal(mean = 0, sd = 1); b ~ Normal(mean = 0, sd = 1);
+       observe y[n] ~ Poisson(2 * exp(a) * exp(b) / days[n]); }""",
+     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + a + b - (log(days[n])))));"),
+    ("""model inflated { plate n; data e[n] : real; p ~ Beta(1, 1); a ~ Normal(mean = 0, sd = 1);
+       observe y[n] ~ zero_inflated(p, Poisson(e[n] * exp(a))); }""",
+     "observe y[n] ~ mixture(p, Zero(), NegativeBinomial(100, logistic(log(100) - (log(e[n]) + a))));"),
+    ("""model censored_counts { plate n; data c[n] : real; a ~ Normal(mean = 0, sd = 1);
+       observe y[n] ~ Poisson(exp(a)) censored above c[n]; }""", None),
+    ("""model summed { plate n; a ~ Normal(mean = 0, sd = 1); r ~ Gamma(shape = 1, rate = 1);
+       observe y[n] ~ Poisson(r + exp(a)); }""", "a ~ Gamma(shape = 1, rate = 1);"),
+    ("""model times_gamma { plate n; a ~ Normal(mean = 0, sd = 1); r ~ Gamma(shape = 1, rate = 1);
+       observe y[n] ~ Poisson(r * exp(a)); }""", "a ~ Gamma(shape = 1, rate = 1);"),
+    ("""model log_precision { plate n; plate k; data g[n] : k; mu ~ Normal(mean = 0, sd = 1); s[k] ~ Normal(mean = 0, sd = 1);
+       observe x[n] ~ Normal(mean = mu, precision = exp(s[g[n]])); }""",
+     "s[k] ~ Gamma(shape = 1, rate = 1);"),
+    ("""model log_precision_sum { plate n; data u[n] : real; s ~ Normal(mean = 0, sd = 1);
+       observe x[n] ~ Normal(mean = 0, precision = exp(s * u[n])); }""", None),
+    ("""model deviation { plate n; plate k; data g[n] : k; s[k] ~ Gamma(shape = 1, rate = 1);
+       observe x[n] ~ Normal(mean = 0, sd = s[g[n]]); }""",
+     "s[k] ~ RootInverseGamma(shape = 1, square_scale = 1);"),
+    ("""model deviation_twice { plate n; s ~ Gamma(shape = 1, rate = 1); observe x[n] ~ Normal(mean = 0, sd = s);
+       observe y[n] ~ Poisson(s); }""", None),
+    ("""model deviation_typed { plate n; plate d; S ~ Wishart(df = 3, scale = 1) over d;
+       observe x[n] ~ MvNormal(mean = 0, covariance = S) over d; }""",
+     "S ~ InverseWishart(df = size(d) + 1, scale = 1) over d;"),
+    ("""model lognormal_point { plate person; plate item; theta[person] ~ Normal(mean = 0, sd = 1);
+       a[item] ~ LogNormal(mean = 0, sd = 0.5);
+       observe y[person, item] ~ Bernoulli(logistic(a[item] * theta[person])); }""", None),
+    ("""model quantile { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+       tau ~ Gamma(shape = 1, rate = 0.1); v[n] ~ Exponential(tau);
+       observe y[n] ~ Normal(mean = dot(w, x[n]) + 2 * v[n], variance = 3 * v[n] / tau); }""", None),
+    ("""model one_variance_each { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+       v[n] ~ Gamma(shape = 1, rate = 1); observe y[n] ~ Normal(mean = dot(w, x[n]), variance = v[n]); }""",
+     "v[n] ~ InverseGamma(shape = 1, scale = 1);"),
+    ("""model quantile_point { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+       tau ~ Gamma(shape = 1, rate = 0.1); v[n] ~ Exponential(tau);
+       observe y[n] ~ Normal(mean = dot(w, x[n]) + 2 * v[n], variance = 3 * v[n] / tau); guide point(v); }""",
+     "v[n] ~ Gamma(shape = 2, rate = tau);"),
+    ("""model one_sd_each { plate n; mu ~ Normal(mean = 0, sd = 10); s[n] ~ HalfNormal(scale = 1);
+       observe y[n] ~ Normal(mean = mu, sd = s[n]); guide point(s); }""",
+     "s[n] ~ RootInverseGamma(shape = 1, square_scale = 1);"),
+    ("""model ordered_and_nested { plate seq; plate t in seq; x[seq, t] ~ Normal(mean = x[seq, t-1], sd = 1) start Normal(mean = 0, sd = 1);
+       observe y[seq, t] ~ Normal(mean = x[seq, t], sd = 1); }""", None),
+    ("""model simplex_concentration { plate k; plate n; a ~ Dirichlet(concentration = 1) over k;
+       observe p[n] ~ Dirichlet(concentration = 5 * a) over k; }""", "guide point(a);"),
+    ("""model shapes { plate n; plate g; data at[n] : g; a[g] ~ Gamma(shape = 1, rate = 1); b[g] ~ Gamma(shape = 1, rate = 1);
+       observe p[n] ~ Beta(a[at[n]] + b[at[n]], 2); }""", None),
+    ("""model two_counts { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
+       observe y[n] ~ Poisson(exp(dot(w, x[n]))); observe z[n] ~ Poisson(2 * exp(dot(w, x[n]))); }""",
+     "observe z[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + dot(w, x[n]))));"),
+    ("""model volatility { plate t ordered; h[t] ~ Normal(mean = 0.9 * h[t-1], sd = 1) start Normal(mean = 0, sd = 1);
+       observe y[t] ~ Normal(mean = 0, precision = exp(h[t])); }""", "guide independent(h);"),
+    ("""model hierarchy { plate g; plate n; data of[n] : g; m ~ Normal(mean = 0, sd = 1); s[g] ~ Normal(mean = m, sd = 1);
+       observe y[n] ~ Normal(mean = 0, precision = exp(s[of[n]])); }""", None),
+    ("""model commented { plate n; // plate n ordered; and a brace }
+       tau // ;
+         ~ InverseGamma(shape = 1, scale = 1); observe x[n] ~ Normal(mean = 0, precision = tau); }
+       // }""", "tau ~ Gamma(shape = 1, rate = 1);"),
+    ("""model real_deviation { plate n; plate k; data g[n] : k; s[k] ~ Normal(mean = 1, sd = 1);
+       observe x[n] ~ Normal(mean = 0, sd = s[g[n]]); }""", "observe x[n] ~ Normal(mean = 0, precision = s_precision[g[n]]);"),
+    ("""model shape_of_unit { plate n; p ~ Beta(1, 1); observe x[n] ~ Beta(p, 2); }""", "const p = 1;"),
+    ("""model shapes_of_units { plate n; plate g; data at[n] : g; p[g] ~ Beta(1, 1); observe x[n] ~ Beta(p[at[n]], 2); }""", None),
+    ("""model parts { plate n; plate kind = 3; w ~ Dirichlet(concentration = 1) over kind; a ~ Gamma(shape = 1, rate = 1); b ~ Gamma(shape = 1, rate = 1);
+       observe y[n] ~ mixture(w, Poisson(a), Poisson(b)); }""", "plate kind = 2;"),
+    ("""model chain { plate t ordered; x[t] ~ Normal(mean = x[t-1], sd = 1) start Normal(mean = 0, sd = 1);
+       observe y[t] ~ Normal(mean = x[t], sd = 1); guide point(x); }""", "guide independent(x);"),
+]
+
+# Models in which a pattern stands: whitespace apart, the quoted text must be in one of them, or in a golden's model.
+PATTERNS = [
+    "model a { plate n; plate d; plate n2 = n; data x[n] : vector over d; l ~ Normal(mean = 0, sd = 1);"
+    " observe y[n, n2] ~ Normal(mean = l, sd = 1); }",
+    "model b { plate n; plate node; plate node2 = node; p ~ Beta(1, 1); observe e[node, node2] ~ Bernoulli(p); }",
+    "model c { plate n; mu ~ Normal(mean = 0, precision = 0.1 * tau); tau ~ Gamma(shape = 1, rate = 1);"
+    " observe x[n] ~ Normal(mean = mu, precision = tau); guide joint(mu, tau); }",
+    "model d { plate t ordered; data time[t] : real; b ~ Normal(mean = 0, sd = 1); observe x[t] ~ Normal(mean = b * time[t], sd = 1); }",
+    "model e { plate house; plate room in house; plate n; data row[n] : house; data at[n] : room;"
+    " heat[house, room] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = heat[row[n], at[n]], sd = 1); }",
+    "model f { plate t ordered; plate k = 2; w ~ Dirichlet(concentration = 1) over k; a[k] ~ Normal(mean = 0, sd = 1);"
+    " z[t] ~ Categorical(w); x[t] ~ Normal(mean = a[z[t]] * x[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
+    " observe y[t] ~ Normal(mean = x[t], sd = 1); }",
+    "model g { plate n; plate grade; data low[grade] : real; data high[grade] : real; data y[n] : grade; tau ~ Gamma(shape = 1, rate = 1);"
+    " e[n] ~ Normal(mean = 0, sd = 1);"
+    " u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]]; }",
+    "model h { plate n; plate cut; data c[cut] : real; data x[n] : real; b ~ Normal(mean = 0, sd = 1); let e[n] = b * x[n];"
+    " observe y[n] ~ Categorical(ordered_logistic(e[n], c)); }",
+    "model i { plate n; plate gap; data x[n] : real; b ~ Normal(mean = 0, sd = 1); a ~ Normal(mean = 0, sd = 1);"
+    " d[gap] ~ Gamma(shape = 1, rate = 0.1); guide point(d);"
+    " observe y[n] ~ Categorical(ordered_logistic(a + b * x[n], cumulative(d))); }",
+    "model j { plate n; plate trial times count; data count[trial] : count; data x[trial] : real; b ~ Normal(mean = 0, sd = 1);"
+    " observe y[trial] ~ Bernoulli(probit(b * x[trial])); }",
+    "model k { plate item; plate answer; const a[item, answer]; p[item] ~ Dirichlet(concentration = a[item]) over answer; plate n;"
+    " data of[n] : item; observe y[n] ~ Categorical(p[of[n]]); }",
+    "model l { plate item; plate place; plate half = 2; data side[item, place] : half; rate[half] ~ Gamma(shape = 1, rate = 1);"
+    " c ~ Uniform() over place; observe y[item] ~ Poisson(rate[side[item, c]]); }",
+    "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ StudentT(df = 1, mean = 0, sd = 1); observe x[n] ~ Bernoulli(p); }",
+]
+
+
+def lines_hold(folder):
+    goldens = sorted(glob.glob("tests/golden/**/*.lehr", recursive=True) + glob.glob("tests/ast/errors/*.lehr") + ["docs/wrong.lehr"])
+    tried = sum(proposals_derive(path, folder) for path in goldens)
+    for text, wanted in MODELS:
+        path = written(folder, text, "trial.lehr")
+        lines = [q for _, _, notes in messages(run("check", path).stderr) for note in notes for q in quoted(note) if q.endswith(";")]
+        assert (wanted in lines) if wanted else not lines, f"{text}\n{lines}"
+        assert "volatility" not in text or not [q for q in lines if q.startswith("h[t] ~")], "the chain would be gone"
+        tried += proposals_derive(path, folder)
+    assert tried > 20, tried
+    return tried
+
+
+def patterns_stand_in_models(folder):
+    """What is quoted without a semicolon and looks like a declaration."""
+    for text in PATTERNS:
+        done = run("check", written(folder, text), code=0)
+        assert "error" not in done.stderr, f"{text}\n{done.stderr}"
+    squeezed = [re.sub(r"\s+", "", text) for text in PATTERNS]
+    seen = 0
+    for path in sorted(glob.glob("tests/golden/**/*.lehr", recursive=True) + glob.glob("tests/ast/errors/*.lehr")):
+        for _, what, notes in messages(run("check", path).stderr):
+            for q in (q for note in notes for q in quoted(note)):
+                if q.endswith(";") or "..." in q or not re.match(r"(guide|plate|data|const|observe) \w|\S+ ~ ", q):
+                    continue
+                seen += 1
+                known = [s for s in squeezed if re.sub(r"\s+", "", q) in s]
+                made = re.match(r"(plate \w+|data of\[\w+\]|const a\[|guide joint|name ~ distribution)", q)
+                assert known or made, f"{path}: no model here has `{q}`"
+    assert seen > 10, seen
+    return seen
+
+
+COUNTS = "model counts { plate n; r ~ Gamma(shape = 1, rate = 1); observe y[n] ~ Poisson(r); }"
+# A model, its data, what must be proposed, and whether the first run ends well.
+DATA = [
+    ("""model states { plate t ordered; plate k; data z[t] : k; mu[k] ~ Normal(mean = 0, sd = 9);
+       observe y[t] ~ Normal(mean = mu[z[t]], sd = 1); }""",
+     {"z": [1, 2, 1, 2], "y": [1, 2, 1, 2.0]}, "plate k from 1;", True),
+    ("""model fixed { plate t; plate k = 2; data z[t] : k; mu[k] ~ Normal(mean = 0, sd = 9);
+       observe y[t] ~ Normal(mean = mu[z[t]], sd = 1); }""",
+     {"z": [1, 2, 1, 2], "y": [1, 2, 1, 2.0]}, "plate k = 2 from 1;", False),
+    ("""model years { plate n; plate year ordered; data at[n] : year; x[year] ~ Normal(mean = x[year-1], sd = 1) start Normal(mean = 0, sd = 1);
+       observe y[n] ~ Normal(mean = x[at[n]], sd = 1); }""",
+     {"at": [1, 2, 3, 3], "y": [1, 2, 1, 2.0]}, "plate year ordered from 1;", True),
+    ("""model weighted { plate n times w; data w[n] : count; r ~ Gamma(shape = 1, rate = 1); observe y[n] ~ Poisson(r); }""",
+     {"w": [0.5, 2], "y": [1, 2]}, "data w[n] : real;", False),
+]
+
+
+def data_lines_hold(folder):
+    for text, data, wanted, well in DATA:
+        path, values = written(folder, text), written(folder, json.dumps(data), "data.json")
+        done = run("fit", path, "--data", values, "--quiet", "--out", f"{folder}/fit")
+        assert (done.returncode == 0) == well and f"`{wanted}`" in done.stderr, f"{text}\n{done.stderr}"
+        better = written(folder, changed(text, f"`{wanted}`"), "better.lehr")
+        again = run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/again", code=0)
+        assert f"`{wanted}`" not in again.stderr, again.stderr
+    return len(DATA)
+
+
+def rows_are_numbered(folder):
+    """A plate whose rows lines of a table name, and other data that have numbers of them."""
+    text = """model rows { plate site; plate visit in site; plate n; data of[n] : site; mu[site] ~ Normal(mean = 0, sd = 9);
+      observe y[site, visit] ~ Normal(mean = mu[site], sd = 1); observe v[n] ~ Normal(mean = mu[of[n]], sd = 1); }"""
+    written(folder, "site,y\n1,0.5\n1,0.7\n2,1\n", "rows.csv")
+    written(folder, json.dumps({"of": [1, 2, 2], "v": [1, 2, 3.0]}), "other.json")
+    data = ["--data", f"{folder}/rows.csv", "--data", f"{folder}/other.json", "--quiet", "--out", f"{folder}/rows"]
+    done = run("fit", written(folder, text), *data, code=4)
+    lines = [q for q in quoted(done.stderr) if q.endswith(";")]
+    assert lines == ["plate site from 1;"], done.stderr
+    run("fit", written(folder, changed(text, f"`{lines[0]}`")), *data, code=0)
+
+
+def guides_derive(folder):
+    """A guide that a fit proposes for what is strongly coupled derives, and gives the standard deviations of the posterior."""
+    n = 40
+    x = random.normal(5, 1, n)
+    y = 1 + 2 * x + random.normal(0, 1, n)
+    text = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10)LIMIT;
+      observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
+    values = written(folder, json.dumps({"x": x.tolist(), "y": y.tolist()}), "data.json")
+    for limit in ["", " above 0"]:
+        model = text.replace("LIMIT", limit)
+        done = run("fit", written(folder, model), "--data", values, "--quiet", "--out", f"{folder}/line")
+        assert "strongly coupled" in done.stderr, done.stderr
+        lines = [q for q in quoted(done.stderr) if q.endswith(";")]
+        if limit:
+            assert not lines and "one MvNormal" not in done.stderr, done.stderr
+            continue
+        assert lines == ["guide joint(a, b);"], done.stderr
+        better = written(folder, changed(model, f"`{lines[0]}`"))
+        run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/joint", code=0)
+        design = numpy.stack([numpy.ones(n), x], 1)
+        sd = numpy.sqrt(numpy.diag(numpy.linalg.inv(design.T @ design + 0.01 * numpy.eye(2))))
+        posterior = arrays(f"{folder}/joint/posterior.npz")
+        got = [float(posterior[f"{v}.precision"]) ** -0.5 for v in "ab"]
+        numpy.testing.assert_allclose(got, sd, rtol=1e-6)
+
+
+def counts_mean_the_same(folder):
+    """The line for counts with an exposure: its means are those of the Poisson posterior, by summing over a grid, and
+    `lehr diagnose` has the standard deviations."""
+    n = 60
+    x, e = random.integers(0, 2, n), random.uniform(0.5, 3, n)
+    y = random.poisson(e * numpy.exp(1 - 0.5 * x))
+    text = MODELS[0][0]
+    note = next(note for _, _, notes in messages(run("check", written(folder, text)).stderr) for note in notes
+                if "NegativeBinomial" in note)
+    assert "standard deviations too small" in note and "lehr diagnose" in note, note
+    values = written(folder, json.dumps({"x": [[1.0, float(v)] for v in x], "e": e.tolist(), "y": y.tolist()}), "data.json")
+    model = written(folder, changed(text, note))
+    run("fit", model, "--data", values, "--quiet", "--out", f"{folder}/counts", code=0)
+    run("diagnose", f"{folder}/counts", "--data", values, "--draws", "100", "--replicates", "10", code=0)
+    got = read_json(f"{folder}/counts/diagnosis.json")["linear_response"]["w"]
+    a, b = numpy.meshgrid(numpy.linspace(0.2, 1.8, 300), numpy.linspace(-1.6, 0.6, 300), indexing="ij")
+    mean = e * numpy.exp(a[..., None] + b[..., None] * x)
+    log_p = (y * numpy.log(mean) - mean).sum(-1) - 0.05 * (a * a + b * b)
+    p = numpy.exp(log_p - log_p.max())
+    p /= p.sum()
+    centre = numpy.array([(p * v).sum() for v in (a, b)])
+    sd = numpy.sqrt([(p * (v - m) ** 2).sum() for v, m in zip((a, b), centre)])
+    assert numpy.all(numpy.abs(numpy.array(got["mean"]) - centre) < 0.2 * sd), (got, centre, sd)
+    numpy.testing.assert_allclose(got["response_sd"], sd, rtol=0.06)
+
+
+def later_elements_are_told(folder):
+    """Steps behind the end of a chain go on from those before it; new groups have their prior. A year behind the end is asked
+    for by an option, which the message names."""
+    text = """model level { plate n; plate year ordered; data at[n] : year; walk ~ Gamma(shape = 2, rate = 2);
+      x[year] ~ Normal(mean = x[year-1], precision = walk) start Normal(mean = 0, sd = 3); observe y[n] ~ Normal(mean = x[at[n]], sd = 1); }"""
+    values = written(folder, json.dumps({"at": [0, 1, 2, 3, 3], "y": [1, 2, 2, 3, 2.0]}), "data.json")
+    out = f"{folder}/level"
+    run("fit", written(folder, text), "--data", values, "--quiet", "--out", out, code=0)
+    known = ["--data", written(folder, json.dumps({"at": [3]}), "known.json")]
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv", code=0)
+    assert "prior" not in done.stderr and "predicted from the elements before" in done.stderr, done.stderr
+    later = written(folder, json.dumps({"at": [4]}), "later.json")
+    done = run("predict", out, "--data", later, "--out", f"{folder}/later.csv", code=4)
+    assert "--sizes year=+1" in done.stderr, done.stderr
+    run("predict", out, "--data", later, "--sizes", "year=+1", "--out", f"{folder}/later.csv", code=0)
+    groups = text.replace("plate year ordered", "plate year").replace("x[year-1]", "0").replace(" start Normal(mean = 0, sd = 3)", "")
+    run("fit", written(folder, groups), "--data", values, "--quiet", "--out", out, code=0)
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv", code=0)
+    assert "predicted from their prior" in done.stderr, done.stderr
+
+
+def links_are_named(folder):
+    """Which standard deviations a link makes too small, with the command that says by how much; not of points, nor without one."""
+    text = """model link { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ LINK; observe v[n] ~ Normal(mean = c, sd = 1); GUIDE }"""
+    x = random.normal(0, 1, 30)
+    data = {"x": x.tolist(), "y": (random.uniform(size=30) < 0.5).astype(int).tolist(), "v": x.tolist()}
+    values = written(folder, json.dumps(data), "data.json")
+    def said(link, guide=""):
+        path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
+        done = run("fit", path, "--data", values, "--out", f"{folder}/link", code=0)
+        found = re.search(r"the standard deviations of ([\w, ]+) are too small, `lehr diagnose` says by how much", done.stdout)
+        return found and found.group(1)
+    assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
+    assert said("Bernoulli(probit(a + b * x[n]))", "guide joint(a, b);") == "a, b"
+    assert said("Bernoulli(logistic(a + b * x[n]))", "guide point(a, b);") is None
+    assert said("Normal(mean = a + b * x[n], sd = 1)") is None
+
+
+def places_are_covered():
+    """Every string of compiler/ with a proposal has been said by a run above."""
+    said, missing = "\n".join(said_everywhere), []
+    for path in sorted(glob.glob("compiler/**/*.cpp", recursive=True) + glob.glob("compiler/**/*.h", recursive=True)):
+        source = re.sub(r"^\s*//.*$", "", read(path), flags=re.M)
+        source = re.sub(r'"\s*\n\s*"', "", source)
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', source):
+            if not any(q.endswith(";") for q in quoted(text)):
+                continue
+            words = max(re.split(r"\{[^}]*\}", text), key=len)
+            if words not in said:
+                missing.append(f"{path}: {text}")
+    assert not missing, "\n".join(missing)
+
+
+def main():
+    with temporary() as folder:
+        print(f"{lines_hold(folder)} proposals derive")
+        print(f"{patterns_stand_in_models(folder)} patterns stand in models")
+        print(f"{data_lines_hold(folder)} proposals for data hold")
+        rows_are_numbered(folder)
+        guides_derive(folder)
+        counts_mean_the_same(folder)
+        later_elements_are_told(folder)
+        links_are_named(folder)
+        places_are_covered()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Improper priors: exact posteriors where they exist, a refusal that names the variable where they do not.
+
+With Flat() and Jeffreys() the evidence is the integral of the likelihood against 1 and 1 / x; Gelman et al. (2013),
+sections 2.4 and 3.2, for the posteriors.
+
+usage: improper.py LEHR
+"""
+import sys
+
+import numpy as np
+from scipy.special import gammaln
+
+sys.path.append(f"{sys.path[0]}/..")
+from fitting import finish, fit, relative  # noqa: E402
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(2, 1.5, 9)
+GROUP = np.array([0, 0, 1, 2, 2, 2, 1, 1, 0])
+LOG_2PI = np.log(2 * np.pi)
+MEAN = "mu ~ Flat(); observe x[n] ~ Normal(mean = mu, precision = 2);"
+PRECISION = "tau ~ Jeffreys(); observe x[n] ~ Normal(mean = 1, precision = tau);"
+BOTH = "mu ~ Flat(); tau ~ Jeffreys(); observe x[n] ~ Normal(mean = mu, precision = tau);"
+RATE = "l ~ Jeffreys(); observe x[n] ~ Poisson(l);"
+GROUPS = "plate g = 3; data group[n] : g; mu[g] ~ Flat(); observe x[n] ~ Normal(mean = mu[group[n]], precision = 2);"
+SCALES = "plate g = 3; data group[n] : g; tau[g] ~ Jeffreys(); observe x[n] ~ Normal(mean = 1, precision = tau[group[n]]);"
+
+
+def fit_body(body, data):
+    return fit("model m { plate n; " + body + " }", data, "--tol", 0, "--max-iter", 2000)
+
+
+def exact(body, data, evidence, known):
+    got = fit_body(body, data)
+    assert abs(got.elbo - evidence) <= 1e-10 * (1 + abs(evidence)), f"ELBO {got.elbo!r}, log evidence {evidence!r}"
+    for name, value in known.items():
+        assert relative(got.posterior[name], value) <= 1e-10, f"{name} is {got.posterior[name]}, not {value}"
+    return f"log evidence {evidence:.6f}"
+
+
+def flat_evidence(x, precision):
+    n = len(x)
+    return -(n - 1) / 2 * (LOG_2PI - np.log(precision)) - 0.5 * np.log(n) - precision / 2 * n * np.var(x)
+
+
+def jeffreys_evidence(x, mean):
+    n = len(x)
+    return gammaln(n / 2) - n / 2 * np.log(np.sum((x - mean) ** 2) / 2) - n / 2 * LOG_2PI
+
+
+def both_evidence():
+    n = len(X)
+    return gammaln((n - 1) / 2) - (n - 1) / 2 * (LOG_2PI + np.log(n * np.var(X) / 2)) - 0.5 * np.log(n)
+
+
+def in_groups(f, *arguments):
+    return sum(f(X[GROUP == g], *arguments) for g in range(3))
+
+
+def rate():
+    x = np.array([3, 0, 2, 5])
+    return exact(RATE, {"x": x}, gammaln(10) - 10 * np.log(4) - gammaln(x + 1).sum(), {"l.shape": 10, "l.rate": 4})
+
+
+def both_apart():
+    """The factors' own fixed point: 1 / E[tau] is the unbiased variance, as E[tau] is exact; the ELBO is below."""
+    got, n = fit_body(BOTH, {"x": X}), len(X)
+    tau = float(got.posterior["tau.shape"] / got.posterior["tau.rate"])
+    for name, value, want in (("E[tau]", tau, 1 / X.var(ddof=1)), ("E[mu]", got.posterior["mu.mean"], X.mean()),
+                              ("shape", got.posterior["tau.shape"], n / 2), ("precision", got.posterior["mu.precision"], n * tau)):
+        assert relative(value, want) <= 1e-9, f"{name} is {value}, not {want}"
+    gap = both_evidence() - got.elbo
+    assert 0 < gap < 0.1, f"ELBO {got.elbo}, log evidence {both_evidence()}"
+    return f"1 / E[tau] = {1 / tau:.9f}, ELBO {gap:.3f} below the evidence"
+
+
+def least_squares():
+    design = np.column_stack([np.ones(9), RNG.normal(0, 1, (9, 2))])
+    got = fit_body("plate d; data A[n, d] : real; w[d] ~ Flat(); observe x[n] ~ Normal(mean = sum(d) w[d] * A[n, d], precision = 2);",
+                   {"x": X, "A": design})
+    want = np.linalg.lstsq(design, X, rcond=None)[0]
+    assert relative(got.posterior["w.mean"], want) <= 1e-6, f"{got.posterior['w.mean']}, least squares {want}"
+    return f"coefficients {np.round(want, 4)}"
+
+
+def refused(variable, body, data):
+    try:
+        got = fit_body(body, data)
+    except RuntimeError as e:
+        assert str(e).startswith("exit 5:") and f"posterior of '{variable}' is not a proper" in str(e), f"the message is: {e}"
+        return f"exit 5, names '{variable}'"
+    raise AssertionError(f"{got.report['status']}, {got.posterior}")
+
+
+HELD = {
+    "flat mean": lambda: exact(MEAN, {"x": X}, flat_evidence(X, 2), {"mu.mean": X.mean(), "mu.precision": 18}),
+    "flat means of groups": lambda: exact(GROUPS, {"x": X, "group": GROUP}, in_groups(flat_evidence, 2), {
+        "mu.mean": [X[GROUP == g].mean() for g in range(3)], "mu.precision": [6, 6, 6]}),
+    "precision": lambda: exact(PRECISION, {"x": X}, jeffreys_evidence(X, 1), {"tau.shape": 4.5, "tau.rate": np.sum((X - 1) ** 2) / 2}),
+    "precisions of groups": lambda: exact(SCALES, {"x": X, "group": GROUP}, in_groups(jeffreys_evidence, 1), {"tau.shape": [1.5] * 3}),
+    "rate": rate,
+    "mean and precision, joint": lambda: exact(BOTH + " guide joint(mu, tau);", {"x": X}, both_evidence(), {
+        "mu.mean": X.mean(), "mu.precision_scale": 9, "tau.shape": 4, "tau.rate": 9 * X.var() / 2}),
+    "mean and precision, apart": both_apart,
+    "least squares": least_squares,
+}
+NONE = float("nan")
+REFUSED = {
+    "mean without data": ("mu", MEAN, {"x": [NONE, NONE]}),
+    "mean of an empty group": ("mu", GROUPS, {"x": [1, 2, 4], "group": [0, 2, 2]}),
+    "precision of an empty group": ("tau", SCALES, {"x": [0, 2, 4], "group": [0, 2, 2]}),
+    "precision of data at the mean": ("tau", PRECISION, {"x": [1, 1]}),
+    "rate of zeros": ("l", RATE, {"x": [0, 0, 0]}),
+    "mean and precision of one datum": ("tau", BOTH + " guide joint(mu, tau);", {"x": [1.5]}),
+    "mean and precision of equal data": ("tau", BOTH, {"x": [1, 1]}),
+}
+
+finish({**HELD, **{name: (lambda case=case: refused(*case)) for name, case in REFUSED.items()}})
