@@ -190,14 +190,16 @@ void add_calibrate(CLI::App& app, Action& action) {
           ->capture_default_str();
   c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
-  add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "Number of simulated data sets");
+  add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange,
+             "Number of simulated data sets; with --geweke, each begins a chain of --draws rounds");
   add_shared_options(*c, o->fit, [](const FitOption& row) {
     // Only these options of a fit apply to the posteriors of a calibration.
     constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
     return std::ranges::find(kCalibrationOptions, row.option) != std::end(kCalibrationOptions);
   });
   c->get_option("--draws")->description(
-      "Posterior draws per simulated data set, by either method; with --geweke, rounds of new data");
+      "Posterior draws per simulated data set, by either method; with --geweke, rounds of a chain, in each of which "
+      "the data are drawn anew");
   CLI::Option* thin = c->get_option("--thin");
   thin->description(thin->get_description() + "; with --geweke the default is 1");
   c->footer(

@@ -155,11 +155,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       c, "--test-every", o.test_every, kIterationsRange,
       fmt::format("Sweeps (svi: steps) from one held-out score in {} to the next; 0: only at the end", kTraceFile))
       ->needs(test);
-  add_number(
-      c, "--predictive", o.predictive, kIterationsRange,
-      fmt::format("Maximum number of log likelihoods of observations, and of simulated observations, in {}, the file "
-                  "of draws ({}); if there would be more, fewer draws have them; 0: none",
-                  kDrawsFile, option_help("{only}", kForDraws)));
+  add_number(c, "--predictive", o.predictive, kIterationsRange,
+             fmt::format("Maximum number of log likelihoods, and of replicated observations, in {}, the file "
+                         "of draws ({}); if there would be more, fewer draws have them; 0: none",
+                         kDrawsFile, option_help("{only}", kForDraws)));
   add_shared_options(c, o.fit, is_save_locals);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);

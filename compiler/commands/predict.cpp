@@ -139,7 +139,8 @@ void add_predict(CLI::App& app, Action& action) {
   c->add_option(
        "--sizes", o->sizes,
        "Sizes of plates (index sets such as `year`) that the data do not show: PLATE=N, or PLATE=+N for N more "
-       "elements than in the fit. Default: as in the fit; required for plates that only new items have")
+       "elements than in the fit. Required for the plate of the items without --data, and for plates inside the "
+       "items; others: as in the fit")
       ->type_name("PLATE=N")
       ->take_all()
       ->delimiter(',');

@@ -176,7 +176,8 @@ void add_score(CLI::App& app, Action& action) {
                   kHeldOutFile));
   c->add_flag("--stream", o->stream, "Read items from their files batch by batch; see docs/scale.md")
       ->excludes(save)
-      ->excludes(c->get_option("--drop-missing"));
+      ->excludes(c->get_option("--drop-missing")
+                     ->description("Leave out items with a missing value; otherwise it is inferred, and not scored"));
   add_no_cache(*c);
   c->footer(fmt::format(
       "Examples:\n"

@@ -9,9 +9,8 @@ namespace lehr::commands {
 
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help) {
   CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all()->type_name("FILE");
-  command.add_flag(
-      "--drop-missing", to.drop_missing,
-      "Leave out items with a missing value; otherwise the value is inferred, or is as the fit inferred it");
+  command.add_flag("--drop-missing", to.drop_missing,
+                   "Leave out items with a missing value; otherwise such a value is inferred, like a latent variable");
   return data;
 }
 

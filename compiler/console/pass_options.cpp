@@ -39,25 +39,28 @@ void add_no_opt(CLI::App& c, PassTexts& t) {
 
 void add_pass_options(CLI::App& c, PassTexts& t) {
   c.add_option("--thresholds", t.thresholds,
-               "Numbers that choose between two ways to generate code, to test both; separated by commas. Their names "
-               "are in the sources of the compiler")
+               "Numbers at which the compiler changes the way in which it generates code, to test both; separated by "
+               "commas. Their names are those of Threshold in its sources. Default: those built in")
       ->take_all()
       ->delimiter(',')
       ->type_name("NAME=VALUE");
   c.add_option("--print-before", t.before,
-               "Print the loops before these passes of docs/passes.md, separated by commas, or all")
+               "Print the generated program (as loops) before these compiler passes of docs/passes.md, separated by "
+               "commas, or all; default: none")
       ->take_all()
       ->delimiter(',')
       ->check(is_pass())
       ->type_name("PASS");
   c.add_option("--print-after", t.after,
-               "Print the loops after these passes of docs/passes.md, separated by commas, or all")
+               "Print the generated program (as loops) after these compiler passes of docs/passes.md, separated by "
+               "commas, or all; default: none")
       ->take_all()
       ->delimiter(',')
       ->check(is_pass())
       ->type_name("PASS");
-  c.add_flag("--verify-each", t.verify_each, "Check after each pass that the loops are well formed");
-  c.add_flag("--time-passes", t.time, "Print the time that each pass takes");
+  c.add_flag("--verify-each", t.verify_each,
+             "Check after each compiler pass that the generated program is well formed");
+  c.add_flag("--time-passes", t.time, "Print the time that each compiler pass (optimisation) takes");
 }
 
 loops::PassOptions pass_options(const PassTexts& t) {

@@ -57,7 +57,7 @@ constexpr FitOption kOptions[] = {
      "Items per step of svi, and items read at a time from streamed files"},
     {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, kForMinibatches, "Passes over the data ({only})"},
     {"tau0", "tau0", &FitOptions::tau0, kTau0Range, kForMinibatches,
-     "Delay of the step sizes (tau0 + t)^-kappa ({only})"},
+     "Delay of the step sizes (tau0 + t)^-kappa of steps t ({only})"},
     {"kappa", "kappa", &FitOptions::kappa, kKappaRange, kForMinibatches,
      "Decay of the step sizes (tau0 + t)^-kappa ({only}); runs converge for more than 0.5 and at most 1"},
     {"rho", "rho", &FitOptions::rho, kStepRange, kForMinibatches,
