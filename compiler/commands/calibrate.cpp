@@ -123,10 +123,17 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
   return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
 }
 
+/// Warns of options without effect for the method. Draws are made from factors too.
+void warn_of_unused(FitOptions o) {
+  o.draws = FitOptions().draws;
+  print_diagnostics(unused_number_warnings(o), "calibrate");
+}
+
 /// Runs the command: reads model and data, runs the tests, prints and writes their results.
 ExitCode calibrate(const CalibrateOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
+  warn_of_unused(o.fit);
   const Result<FitSettings> fit = to_fit_settings(o.fit);
   if (!fit) return complain(fit.error());
   Diagnostics diagnostics;
@@ -150,17 +157,6 @@ ExitCode calibrate(const CalibrateOptions& o) {
                      : fmt::format("{} draws of {} each", o.calibration.draws, o.fit.method));
   print(*table);
   return ExitCode::done;
-}
-
-/// Throws CLI::ValidationError if an option was given that has no effect for the method. Draws are made from factors
-/// too.
-void refuse_unused(const CLI::App& c, const CalibrateOptions& o) {
-  const auto explicitly_set = [&](std::string_view name) {
-    const CLI::Option* const found = c.get_option_no_throw(fmt::format("--{}", name));
-    return name != "draws" && found && found->count() > 0;
-  };
-  if (const std::optional<Error> e = unused_option(o.fit, explicitly_set))
-    throw CLI::ValidationError(with_option_prefix(e->where, "--"), with_option_prefix(e->text, "--"));
 }
 
 }  // namespace
@@ -211,7 +207,6 @@ void add_calibrate(CLI::App& app, Action& action) {
       "  lehr calibrate models/sequences/hmm_poisson.lehr --sizes year=20 --geweke --thin 1\n"
       "Simulation k is that of `lehr simulate --seed S+k`, and its posterior that of chain k of `lehr fit --seed S`.\n"
       "With --geweke, --draws are rounds of new data, each after one sweep unless --thin says more.");
-  c->parse_complete_callback([o, c] { refuse_unused(*c, *o); });
   c->callback([o, c, &action] {
     if (o->joint && c->count("--thin") == 0) o->fit.thin = 1;
     o->calibration.draws = o->fit.draws;

@@ -308,6 +308,19 @@ nlohmann::json to_json(const std::vector<Traffic>& traffic) {
   return out;
 }
 
+/// Returns warnings about options that have no effect for the method. With --stream, --batch-size has one for all of
+/// them: it is the number of items that are read at a time.
+std::vector<Diagnostic> unused_options(const FitArguments& o) {
+  FitOptions counted = o.fit;
+  if (o.stream) counted.batch_size = FitOptions().batch_size;
+  std::vector<Diagnostic> out = unused_number_warnings(counted);
+  if (!o.spill.empty() && !has_effect(kForConverging, o.fit))
+    out.push_back(unused_warning("spill", kForConverging, o.fit));
+  if (o.predictive != FitArguments().predictive && !has_effect(kForDraws, o.fit))
+    out.push_back(unused_warning("predictive", kForDraws, o.fit));
+  return out;
+}
+
 }  // namespace
 
 ExitCode fit(FitArguments o, Group* group) {
@@ -331,6 +344,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (options.search.empty() && (!is_kind || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return complain(settings.error());
+  settings->warnings = unused_options(o);
   if (std::optional<Error> e = misaligned_test_every(o)) return complain(*e);
   Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);

@@ -22,13 +22,8 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
-/// An option of the command line alone that has an effect for some methods only. Held-out scores are those of factors.
-struct CommandOption {
-  std::string_view option;
-  UsedBy used_by;
-};
-constexpr CommandOption kCommandOptions[] = {
-    {"spill", kForConverging}, {"predictive", kForDraws}, {"test-every", kForFactors}, {"test", kForFactors}};
+/// Options of the command line alone that are for methods with factors, of which held-out scores are.
+constexpr std::string_view kScores[] = {"test-every", "test"};
 
 /// Adds an option for a number, a text or a switch of the shared table.
 template <class T>
@@ -48,15 +43,12 @@ void add_shared_option(CLI::App& c, T& to, const FitOption& row) {
   }
 }
 
-/// Throws CLI::ValidationError if an option was given that has no effect for the method. With --stream, --batch-size
-/// has one for all of them: it is the number of items that are read at a time.
+/// Throws CLI::ValidationError if a text or a file was given that is not for the method.
 void refuse_unused(const CLI::App& c, const FitArguments& o) {
-  const auto explicitly_set = [&](std::string_view name) {
-    return c.count(fmt::format("--{}", name)) > 0 && !(o.stream && name == "batch-size");
-  };
+  const auto explicitly_set = [&](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; };
   std::optional<Error> e = unused_option(o.fit, explicitly_set);
-  for (const CommandOption& x : kCommandOptions)
-    if (!e && explicitly_set(x.option)) e = without_effect(option(x.option), x.used_by, o.fit);
+  for (const std::string_view score : kScores)
+    if (!e && explicitly_set(score)) e = without_effect(option(score), kForFactors, o.fit);
   if (e) throw CLI::ValidationError(with_option_prefix(e->where, "--"), with_option_prefix(e->text, "--"));
 }
 

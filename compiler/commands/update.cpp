@@ -33,7 +33,7 @@ std::vector<RefusedOption> refused_options(const FitOptions& o) {
        "every run of an update starts at the posterior of the fit and ends alike: leave it out, or fit all data by "
        "`lehr fit --restarts`"}};
   for (const FitOption& row : fit_option_table()) {
-    if (!row.is_number() || !without_effect("", row.used_by, o)) continue;
+    if (!row.is_number() || has_effect(row.used_by, o)) continue;
     out.push_back({row.option, fmt::format("an update is made by {}, for which it has no effect: leave it out, or fit "
                                            "all data by `lehr fit --method {}`",
                                            find_method(o.method)->description, methods_using(row.used_by, o)[0])});

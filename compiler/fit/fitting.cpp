@@ -288,7 +288,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
   run.report = ready_.report;
-  run.initial_warnings = ready_.warnings;
+  run.initial_warnings = settings_.warnings;
+  std::ranges::copy(ready_.warnings, std::back_inserter(run.initial_warnings));
   if (!started->failure.empty() && init.empty() && !ready_.many_starts)
     run.initial_warnings.push_back(passed_over(settings_.start, *started));
   return run;

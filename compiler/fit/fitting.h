@@ -42,21 +42,22 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 struct FitSettings {
   /// The method with its options. With an iteration limit of 0 the ELBO of the start is all that is computed.
   Method method;
-  std::uint64_t seed = 1;              // seed of all random numbers, together with the number of the restart
-  StartKind start = StartKind::seeds;  // how the factors are initialised
-  std::vector<NamedArray> init = {};   // factors to put in place after the start, named as in posterior.npz
-  std::string init_source = {};        // the name of the file of `init`, for messages
-  std::optional<SavedFit> after = {};  // a fit that the chains of a sampler begin near; replaces `init`
-  bool save_locals = false;            // true: the posterior includes the factors of local variables
-  bool single = false;                 // true: items are computed in 32 bits (LowerOptions::single)
-  std::int64_t predictive = 0;         // upper limit of numbers in each array kind of PredictiveDraws; 0: none
-  Backend backend = Backend::native;   // native code or the interpreter
-  loops::PassOptions passes = {};      // the optimisation passes; what they report is of the fit's own program
-  std::size_t threads = 0;             // worker threads; 0: one for each processor. Results do not depend on it
-  std::int64_t parts = 0;              // incremental batches in a sweep; 0: chosen automatically
-  std::int64_t at_a_time = 256;        // how many out-of-core items are in memory at a time
-  std::string spill = {};              // directory of the file with factors of out-of-core items; empty: no file
-  Group* group = nullptr;              // the processes that share the items; null: this process alone. Not owned
+  std::uint64_t seed = 1;                 // seed of all random numbers, together with the number of the restart
+  StartKind start = StartKind::seeds;     // how the factors are initialised
+  std::vector<NamedArray> init = {};      // factors to put in place after the start, named as in posterior.npz
+  std::string init_source = {};           // the name of the file of `init`, for messages
+  std::optional<SavedFit> after = {};     // a fit that the chains of a sampler begin near; replaces `init`
+  bool save_locals = false;               // true: the posterior includes the factors of local variables
+  bool single = false;                    // true: items are computed in 32 bits (LowerOptions::single)
+  std::int64_t predictive = 0;            // upper limit of numbers in each array kind of PredictiveDraws; 0: none
+  Backend backend = Backend::native;      // native code or the interpreter
+  loops::PassOptions passes = {};         // the optimisation passes; what they report is of the fit's own program
+  std::size_t threads = 0;                // worker threads; 0: one for each processor. Results do not depend on it
+  std::int64_t parts = 0;                 // incremental batches in a sweep; 0: chosen automatically
+  std::int64_t at_a_time = 256;           // how many out-of-core items are in memory at a time
+  std::string spill = {};                 // directory of the file with factors of out-of-core items; empty: no file
+  std::vector<Diagnostic> warnings = {};  // of the options; they are the first of every run
+  Group* group = nullptr;                 // the processes that share the items; null: this process alone. Not owned
 };
 
 /// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was

@@ -164,6 +164,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (std::optional<Error> e = unused_value(options)) return without_option_prefix(std::move(*e));
   Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return without_option_prefix(settings.error());
+  settings->warnings = unused_number_warnings(options);
   Result<std::vector<NamedArray>> init = arrays_of(options.init);
   if (!init) return init.error();
   settings->init = std::move(*init);

@@ -151,19 +151,42 @@ std::string help_of(const FitOption& row) {
 
 std::optional<Error> unused_option(const FitOptions& o, const std::function<bool(std::string_view)>& explicitly_set) {
   for (const FitOption& row : kOptions) {
-    if (!explicitly_set(row.name())) continue;
+    if (!row.is_text() || !explicitly_set(row.name())) continue;
     if (std::optional<Error> e = without_effect(option(row.name()), row.used_by, o)) return e;
   }
   return std::nullopt;
 }
 
-std::optional<Error> unused_value(const FitOptions& o) {
+namespace {
+
+/// Returns true if the field of the option has its default.
+bool is_usual(const FitOption& row, const FitOptions& o) {
   const FitOptions usual;
+  return std::visit([&](auto field) { return o.*field == usual.*field; }, row.to);
+}
+
+}  // namespace
+
+std::optional<Error> unused_value(const FitOptions& o) {
   for (const FitOption& row : kOptions) {
-    if (std::visit([&](auto field) { return o.*field == usual.*field; }, row.to)) continue;
+    if (!row.is_text() || is_usual(row, o)) continue;
     if (std::optional<Error> e = without_effect(std::string(row.field), row.used_by, o)) return e;
   }
   return std::nullopt;
+}
+
+Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOptions& o) {
+  const std::vector<std::string> users = methods_using(used_by, o);
+  return make_warning(fmt::format("{} has no effect with {} {}; {} {} it", option(name), option("method"), o.method,
+                                  enumerate(users, "and"), users.size() == 1 ? "uses" : "use"));
+}
+
+std::vector<Diagnostic> unused_number_warnings(const FitOptions& o) {
+  std::vector<Diagnostic> out;
+  for (const FitOption& row : kOptions)
+    if (!row.is_text() && !is_usual(row, o) && !has_effect(row.used_by, o))
+      out.push_back(unused_warning(row.name(), row.used_by, o));
+  return out;
 }
 
 void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_view)>& explicitly_set) {

@@ -34,6 +34,8 @@ struct FitOption {
 
   /// Returns true if the option is a number.
   bool is_number() const { return to.index() < 3; }
+  /// Returns true if the option is a text.
+  bool is_text() const { return std::holds_alternative<std::string FitOptions::*>(to); }
   /// Returns the first of the names.
   std::string_view name() const { return option.substr(0, option.find(',')); }
 };
@@ -45,14 +47,18 @@ std::span<const FitOption> fit_option_table();
 /// list of values, these are the methods that use the last one.
 std::string help_of(const FitOption& row);
 
-/// Returns an error about the first option that was set explicitly, even to its default, and has no effect for the
-/// method (without_effect). `explicitly_set` returns true for such an option, by its name in the table.
+/// Returns an error about the first text that was set explicitly, even to its default, and has no effect for the method
+/// (without_effect). `explicitly_set` returns true for such an option, by its name in the table.
 std::optional<Error> unused_option(const FitOptions& options,
                                    const std::function<bool(std::string_view)>& explicitly_set);
 
-/// Returns an error about the first field whose value is not the default and has no effect for the method. Start values
+/// Returns an error about the first text whose value is not the default and has no effect for the method. Start values
 /// in `init` do not count.
 std::optional<Error> unused_value(const FitOptions& options);
+/// Returns a warning about each number or switch whose value is not the default and has no effect for the method.
+std::vector<Diagnostic> unused_number_warnings(const FitOptions& options);
+/// Returns the warning that an option, by its name, has no effect for the method.
+Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOptions& options);
 
 /// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
 /// `explicitly_set` returns true for such an option, by its name in the table. An explicit max-iter, tol, restarts or

@@ -231,9 +231,13 @@ std::string option_help(std::string_view help, UsedBy used_by, const FitOptions&
   return out;
 }
 
-std::optional<Error> without_effect(std::string where, UsedBy used_by, const FitOptions& options) {
+bool has_effect(UsedBy used_by, const FitOptions& options) {
   const MethodTraits* const method = find_method(options.method);
-  if (!method || !used_by || used_by(*method, options)) return std::nullopt;
+  return !method || !used_by || used_by(*method, options);
+}
+
+std::optional<Error> without_effect(std::string where, UsedBy used_by, const FitOptions& options) {
+  if (has_effect(used_by, options)) return std::nullopt;
   return usage_error(std::move(where),
                      fmt::format("it has no effect with {0} {1}: leave it out, or take {0} {2}", option("method"),
                                  options.method, enumerate(methods_using(used_by, options), "or")));

@@ -76,6 +76,9 @@ std::string describe_methods(const std::vector<std::string>& names);
 /// for which the option has an effect with the values of `options`.
 std::string option_help(std::string_view help, UsedBy used_by, const FitOptions& options = {});
 
+/// Returns true if an option with these values has an effect for the method of the options, or if that is unknown.
+bool has_effect(UsedBy used_by, const FitOptions& options);
+
 /// Returns an error of ExitCode::usage if the option has no effect for the method of the options. It names the methods
 /// for which it has one. `where` is the option as the caller writes it. Returns nullopt if the option has an effect or
 /// the method is unknown.

@@ -239,13 +239,11 @@ TEST_CASE("what is wrong with data and options is a value") {
   CHECK(error({view("x", x)}, {.anneal = "warm"}).where == "anneal");
   CHECK(error({view("x", x)}, {.temper = "warm"}).where == "temper");
   CHECK(error({view("x", x)}, {.method = "nuts"}).text.starts_with("'nuts' is none of cavi, svi, "));
-  // Without effect for the method: a number, a text and a flag.
-  const Error batches = error({view("x", x)}, {.batch_size = 10});
-  CHECK(batches.where == "batch_size");
-  CHECK(batches.text == "it has no effect with method cavi: leave it out, or take method svi");
   CHECK(error({view("x", x)}, {.method = "gibbs", .search = "quick"}).where == "search");
-  CHECK(error({view("x", x)}, {.method = "svi", .warmup = 10}).where == "warmup");
-  CHECK(error({view("x", x)}, {.method = "exact", .adaptive = true}).where == "adaptive");
+  // A number without effect for the method is warned of.
+  const auto batches = p.fit({view("x", x)}, {.batch_size = 10});
+  REQUIRE(batches);
+  CHECK(batches->warnings()[0] == "batch-size has no effect with method cavi; svi uses it");
   CHECK(error({view("x", x)}, {.anneal = "auto", .temper = "global"}).code == ExitCode::usage);
   CHECK(error({view("x", x)}, {.restarts = 0}).where == "restarts");
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();

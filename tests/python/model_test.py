@@ -104,8 +104,6 @@ class ModelTest(unittest.TestCase):
             mixture(speed=3)
         with self.assertRaisesRegex(lehr.UsageError, "method: error: 'nuts' is none of cavi, svi, "):
             mixture(method="nuts")
-        with self.assertRaisesRegex(lehr.UsageError, "batch_size: error: it has no effect with method cavi: leave it out, or take method svi"):
-            mixture(batch_size=256)
         for values, offsets in (([1, 2], [0, 5]), ([1, 2], [0, 2, 1, 2]), ([1, 2], []), ([1, 2], [1, 2]), (np.eye(2), [0, 2])):
             with self.assertRaisesRegex(lehr.DataError, "ragged"):
                 lehr.Ragged(values, offsets)

@@ -108,6 +108,8 @@ BESIDE = {"--leap-after": ["--tol", "1e-12"], "--parts": ["--anneal", "linear:fr
 # Options that some methods refuse, and whose effect is no other result.
 SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--predictive", "0"], "gibbs exact"), (["--test", "w=held.ldac"], "cavi svi"),
           (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
+# Of what is not for the method, these are refused; others are warned of.
+REFUSED = ["--search", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.
 ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"]]
 
@@ -120,7 +122,7 @@ def results(out):
 
 
 def methods(folder):
-    """Every option with every method: either the results change, or it is refused with the methods that it is for."""
+    """Every option with every method: either the results change, or it is refused or warned of with the methods that it is for."""
     r, corpus, out = random.Random(4), f"{folder}/words.ldac", f"{folder}/fit"
     documents = [sorted(r.sample(range(6 * (k % 3), 6 * (k % 3) + 9), 5)) for k in range(45)]
     write(corpus, "".join(f"5 {' '.join(f'{w}:{r.randint(1, 3)}' for w in d)}\n" for d in documents))
@@ -141,8 +143,12 @@ def methods(folder):
         option, beside = words[0].replace("--chains", "--restarts"), BESIDE.get(words[0], [])
         alternatives = " or ".join(used.replace(" ", ", ").rsplit(", ", 1))
         for method in METHODS:
-            if method not in used.split():
+            if method not in used.split() and option in REFUSED:
                 refused(lehr(*command(method, *words)), option, f"--method {method}: leave it out, or take --method {alternatives}")
+            elif method not in used.split():
+                users = alternatives.replace(" or ", " and ")
+                said = lehr(*command(method, *words), code=0).stderr
+                assert f"warning: {option} has no effect with --method {method}; {users} use" in said, said
             elif (words, used) not in SILENT:
                 assert fit(method, *beside) != fit(method, *beside, *words), f"{method}: {words} changes nothing"
     for words in ACCEPTED:
@@ -152,8 +158,9 @@ def methods(folder):
         assert fit(method) != fit(method, "--test", f"w={corpus}", "--test-every", "2"), method
     # With --stream the items that are read at a time are those of a batch, for every method.
     lehr(*command("cavi", "--stream", "--spill", f"{folder}/spill", "--batch-size", "9"), code=0)
-    refused(lehr("calibrate", "models/distributions/coin.lehr", "--sizes", "throw=5", "--method", "cavi", "--thin", "2"), "--thin", "--method gibbs")
-    refused(lehr("calibrate", "models/distributions/coin.lehr", "--sizes", "throw=5", "--tol", "0.1"), "--tol", "--method cavi")
+    few = ["calibrate", "models/distributions/coin.lehr", "--sizes", "throw=5", "--simulations", "9", "--draws", "20"]
+    assert "--thin has no effect with --method cavi" in lehr(*few, "--method", "cavi", "--thin", "2").stderr
+    assert "--tol has no effect with --method gibbs" in lehr(*few, "--warmup", "5", "--tol", "0.1").stderr
 
 
 def complete(_):
