@@ -4,6 +4,21 @@
 #include "compiler/loops/walk.h"
 
 namespace lehr::loops {
+namespace {
+
+/// Returns what a walk meets: `go(walk)` makes it.
+template <class Go>
+Effects met(const Program& p, const Go& go) {
+  Effects out;
+  Walk walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); },
+            [&](ScalarId x, ScalarUse how) {
+              (how == ScalarUse::read ? out.reads : how == ScalarUse::declared ? out.declares : out.assigns).insert(x);
+            }};
+  go(walk);
+  return out;
+}
+
+}  // namespace
 
 void Effects::add(const Effects& more) {
   loads.insert(more.loads.begin(), more.loads.end());
@@ -13,14 +28,17 @@ void Effects::add(const Effects& more) {
   assigns.insert(more.assigns.begin(), more.assigns.end());
 }
 
-Effects effects_of(const Program& p, const Stmt& s) {
-  Effects out;
-  Walk walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); },
-            [&](ScalarId x, ScalarUse how) {
-              (how == ScalarUse::read ? out.reads : how == ScalarUse::declared ? out.declares : out.assigns).insert(x);
-            }};
-  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-  return out;
+Effects effects_of(const Program& p, const Stmt& s) { return effects_of(p, std::span(&s, 1)); }
+
+Effects effects_of(const Program& p, std::span<const Stmt> statements) {
+  return met(p, [&](auto& walk) {
+    for (const Stmt& s : statements)
+      std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  });
+}
+
+Effects effects_of(const Program& p, ExprId e) {
+  return met(p, [&](auto& walk) { walk.expr(e); });
 }
 
 bool mentions(const Program& p, const Stmt& s, BufferId array) {
@@ -29,15 +47,14 @@ bool mentions(const Program& p, const Stmt& s, BufferId array) {
 }
 
 int mentions(const Program& p, BufferId array, const Block& b, std::size_t from) {
-  const auto own = [&](const Stmt& s) { return int{mentions(p, s, array)}; };
-  const auto in = [&](ExprId e) { return own(Stmt{BreakIf{e}}); };
+  const auto in = [&](ExprId e) { return int{effects_of(p, e).loads.contains(array)}; };
   int out = 0;
   for (; from < b.size(); ++from) {
     if (const auto* loop = std::get_if<For>(&b[from].node))
       out += in(loop->begin) + in(loop->end) + mentions(p, array, loop->body);
     else if (const auto* branch = std::get_if<If>(&b[from].node))
       out += in(branch->condition) + mentions(p, array, branch->then_block) + mentions(p, array, branch->else_block);
-    else out += own(b[from]);
+    else out += int{mentions(p, b[from], array)};
   }
   return out;
 }

@@ -3,6 +3,7 @@
 // whole array; which of its elements are touched is the subject of slices.h and vector_accesses.h.
 #pragma once
 #include <algorithm>
+#include <span>
 
 #include "compiler/loops/loops.h"
 #include "compiler/loops/small_id_set.h"
@@ -23,6 +24,10 @@ struct Effects {
 
 /// Returns the effects of a statement and of all statements in it.
 Effects effects_of(const Program& program, const Stmt& statement);
+/// Returns the effects of several statements, in a block say, and of all statements in them.
+Effects effects_of(const Program& program, std::span<const Stmt> statements);
+/// Returns the effects of an evaluation of an expression: what it reads.
+Effects effects_of(const Program& program, ExprId expression);
 
 /// Returns true if the statement loads from the array or stores to it.
 bool mentions(const Program& program, const Stmt& statement, BufferId array);

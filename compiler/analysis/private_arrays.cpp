@@ -19,7 +19,7 @@ bool fills_rows(const Program& p, const For& loop, BufferId b) {
     // The first mention of the array in the body must be the store of the element at the loop's index.
     const bool whole =
         store && store->buffer == b && !store->accumulate && is_scalar(p, store->indices.back(), loop.index);
-    if (whole) return !effects_of(p, Stmt{Let{loop.index, store->value}}).loads.contains(b);
+    if (whole) return !effects_of(p, store->value).loads.contains(b);
     if (mentions(p, x, b)) return false;
   }
   return false;

@@ -39,9 +39,8 @@ struct Length {
 /// Finds the end of a loop in the body that follows from the item's index and from what the body does not change.
 class FindLength {
  public:
-  FindLength(const Program& p, const For& loop) : p_(p), loop_(loop) {
+  FindLength(const Program& p, const For& loop) : p_(p), loop_(loop), effects_(effects_of(p, loop.body)) {
     for (const Stmt& s : loop.body) {
-      effects_.add(effects_of(p, s));
       if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->scalar] = let->value;
     }
   }

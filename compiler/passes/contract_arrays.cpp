@@ -58,8 +58,7 @@ void forget(const Effects& mentioned, SmallIdSet<BufferId>& candidates) {
 /// the loops around.
 void keep_rows(const Program& p, const Block& block, const SmallIdSet<BufferId>& rows,
                SmallIdSet<BufferId>& candidates) {
-  const auto elsewhere = [&](const Stmt& s) {
-    Effects x = effects_of(p, s);
+  const auto elsewhere = [&](Effects x) {
     for (const BufferId b : rows) {
       x.loads.erase(b);
       x.stores.erase(b);
@@ -73,11 +72,11 @@ void keep_rows(const Program& p, const Block& block, const SmallIdSet<BufferId>&
         inside.insert(b);
       keep_rows(p, loop->body, inside, candidates);
     } else if (const auto* branch = std::get_if<If>(&s.node)) {
-      elsewhere(Stmt{BreakIf{branch->condition}});
+      elsewhere(effects_of(p, branch->condition));
       keep_rows(p, branch->then_block, rows, candidates);
       keep_rows(p, branch->else_block, rows, candidates);
     } else {
-      elsewhere(s);
+      elsewhere(effects_of(p, s));
     }
   }
 }

@@ -111,11 +111,7 @@ class Jam {
     if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
     const std::optional<Parts> parts = parts_of(loop.body);
     if (!parts) return std::nullopt;
-    Effects before, after;
-    for (const Stmt& s : parts->before)
-      before.add(effects_of(p_, s));
-    for (const Stmt& s : parts->after)
-      after.add(effects_of(p_, s));
+    const Effects before = effects_of(p_, parts->before), after = effects_of(p_, parts->after);
     own_.clear();
     for (const auto& stores : {before.stores, after.stores}) {
       for (const BufferId b : stores) {
@@ -185,7 +181,7 @@ class Jam {
   /// the iteration.
   bool has_varying_address(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](ExprId at) {
-      const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+      const Effects x = effects_of(p_, at);
       return !x.loads.empty() || intersect(x.reads, iteration_scalars_);
     });
   }
@@ -271,9 +267,7 @@ class Jam {
   /// Appends a run of statements as a loop over the iterations of the group. Scalars that they read or declare are in
   /// arrays by iteration. Returns false, with nothing appended, if they load private arrays.
   bool put_as_loop(const Block& run, Block& to) {
-    Effects all;
-    for (const Stmt& s : run)
-      all.add(effects_of(p_, s));
+    const Effects all = effects_of(p_, run);
     if (run.empty() || intersect(all.loads, own_)) return false;
     const ScalarId r = scalar("lane", Type::i64);
     Substitutions names;

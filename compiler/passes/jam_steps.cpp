@@ -69,9 +69,7 @@ class Steps {
     if (literal(p_, loop.begin) != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
     index_ = loop.index;
     own_.clear();
-    Effects all;
-    for (const Stmt& s : loop.body)
-      all.add(effects_of(p_, s));
+    const Effects all = effects_of(p_, loop.body);
     for (const BufferId b : all.stores)
       if (is_private(b, loop)) own_.insert(b);
     deepest_ = 0;
@@ -88,8 +86,8 @@ class Steps {
   bool only_adds(const Block& b, const Effects& all, int depth) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
-        Effects bounds = effects_of(p_, Stmt{BreakIf{loop->begin}});
-        bounds.add(effects_of(p_, Stmt{BreakIf{loop->end}}));
+        Effects bounds = effects_of(p_, loop->begin);
+        bounds.add(effects_of(p_, loop->end));
         return loop->step == 1 && bounds.loads.empty() && !bounds.reads.contains(index_) &&
                only_adds(loop->body, all, depth + 1);
       }
@@ -99,7 +97,7 @@ class Steps {
       deepest_ = std::max(deepest_, depth);
       return store->accumulate && !all.loads.contains(store->buffer) &&
              std::ranges::none_of(store->indices, [&](ExprId at) {
-               const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+               const Effects x = effects_of(p_, at);
                return !x.loads.empty() || x.reads.contains(index_);
              });
     });

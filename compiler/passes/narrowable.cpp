@@ -108,9 +108,7 @@ class Flow {
   /// Notes the tables that functions other than narrowed ones and makers of tables read, and the work arrays that other
   /// functions use too: these stay at 64 bits.
   void look_at_tables(const Function& f) {
-    Effects all;
-    for (const Stmt& s : f.body)
-      all.add(effects_of(p_, s));
+    const Effects all = effects_of(p_, f.body);
     const bool makes_tables = std::ranges::all_of(
         all.stores, [&](BufferId b) { return p_[b].role == Role::table || p_[b].role == Role::scratch; });
     for (const BufferId b : all.loads) {

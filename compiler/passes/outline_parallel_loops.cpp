@@ -223,7 +223,7 @@ class Outliner {
     const auto let = lets_.find(s);
     if (let == lets_.end()) return false;
     if (std::ranges::find(d.lets, s) != d.lets.end()) return true;
-    const Effects x = effects_of(p_, Stmt{Let{s, let->second}});
+    const Effects x = effects_of(p_, let->second);
     if (intersect(x.loads, stored_)) return false;
     for (const ScalarId of : x.reads) {
       if (!take_let(of, d)) return false;

@@ -23,8 +23,7 @@ SmallIdSet<BufferId> filled_by_code(const Program& p) {
   Effects all;
   std::set<BufferId> filled_with_nonzero;
   for (const Function& f : p.functions) {
-    for (const Stmt& s : f.body)
-      all.add(effects_of(p, s));
+    all.add(effects_of(p, f.body));
     filled_with_nonzero.merge(filled_nonzero(p, f.body));
   }
   erase_if(all.stores, [&](BufferId b) { return filled_with_nonzero.contains(b); });

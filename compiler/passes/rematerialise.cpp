@@ -51,14 +51,6 @@ std::optional<int> loads_of(const Program& p, ExprId e) {
       p[e].node);
 }
 
-/// Returns the effects of the statements of a block from number `from` on.
-Effects effects_from(const Program& p, const Block& b, std::size_t from) {
-  Effects out;
-  for (; from < b.size(); ++from)
-    out.add(effects_of(p, b[from]));
-  return out;
-}
-
 /// Rewrites one function.
 class Recompute {
  public:
@@ -154,7 +146,7 @@ class Recompute {
   /// do not change.
   bool can_go(const Block& b, std::size_t k, const Store& store) {
     const auto& loop = std::get<For>(b[k].node);
-    const Effects here = effects_of(p_, b[k]), later = effects_from(p_, b, k + 1);
+    const Effects here = effects_of(p_, b[k]), later = effects_of(p_, std::span(b).subspan(k + 1));
     if (here.loads.contains(store.buffer) || later.stores.contains(store.buffer)) return false;
     const int from_here = mentions(p_, store.buffer, b, k);
     // The store is the only mention in loop k, and the function has no mentions outside of this block.
@@ -164,7 +156,7 @@ class Recompute {
     const ExprId value = formula(loop, store);
     const std::optional<int> loads = loads_of(p_, value);
     if (!loads || *loads > p_.thresholds[kMostLoads]) return false;
-    Effects from = effects_of(p_, Stmt{BreakIf{value}});
+    Effects from = effects_of(p_, value);
     from.reads.erase(loop.index);
     return !intersect(from.loads, here.stores) && !intersect(from.loads, later.stores) &&
            !intersect(from.reads, here.declares) && !intersect(from.reads, here.assigns) &&

@@ -136,10 +136,8 @@ class FixedPointSkip {
   /// Guards the first run of statements in the loop that qualifies.
   void guard_run(For& loop, const SmallIdSet<BufferId>& outside, Block& before) {
     if (std::ranges::any_of(loop.body, has_break)) return;
-    Effects all;
+    Effects all = effects_of(p_, loop.body);
     all.declares.insert(loop.index);
-    for (const Stmt& s : loop.body)
-      all.add(effects_of(p_, s));
     for (std::size_t k = 0, end = 0; k < loop.body.size(); k = std::max(end, k + 1)) {
       end = run_from(loop, k, all);
       if (end == k) continue;
