@@ -23,6 +23,25 @@ ScalarId make_scalar(Program& p, const std::string& stem, Type type) {
   return ScalarId(p.scalars.size() - 1);
 }
 
+ExprMaker::Nest ExprMaker::over(const std::vector<SizeId>& axes) {
+  Nest out;
+  for (const SizeId s : axes) {
+    out.indices.push_back(scalar("e"));
+    out.at.push_back(get(out.indices.back()));
+    out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));
+  }
+  return out;
+}
+
+Block ExprMaker::nested(const Nest& nest, Block inner) {
+  for (std::size_t k = nest.indices.size(); k-- > 0;) {
+    Stmt loop{For{nest.indices[k], i(0), nest.ends[k], std::move(inner), false, 1}};
+    inner = Block{};
+    inner.push_back(std::move(loop));
+  }
+  return inner;
+}
+
 namespace {
 
 /// Copies code with the substitutions of `slices` and `names`. One object serves one copy.

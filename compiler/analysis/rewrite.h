@@ -23,6 +23,54 @@ ExprId make(Program& program, Type type, decltype(Expr::node) node);
 /// number of scalars before it.
 ScalarId make_scalar(Program& program, const std::string& stem, Type type = Type::i64);
 
+/// Makes expressions, scalars and loops of a program. Base class of what makes code in passes.
+class ExprMaker {
+ public:
+  /// Prepares to add to `program`, which must outlive this object.
+  explicit ExprMaker(Program& program) : p_(program) {}
+
+  /// Appends an expression to the program and returns its id.
+  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
+  /// Returns the f64 constant `value`.
+  ExprId f(double value) { return make(Type::f64, ConstF{value}); }
+  /// Returns the integer constant `value`.
+  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  /// Returns the literal 0 of a type that is not boolean.
+  ExprId zero(Type type) { return is_real(type) ? make(type, ConstF{0}) : i(0); }
+  /// Returns an expression that reads the scalar.
+  ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
+  /// Returns an expression that loads the element of the array at the indices `at`.
+  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
+  /// Returns the arithmetic expression `a op b`, of the type of `a`.
+  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(p_[a].type, Binary{op, a, b}); }
+  /// Returns the boolean expression `a op b` of a comparison.
+  ExprId compare(BinaryOp op, ExprId a, ExprId b) { return make(Type::boolean, Binary{op, a, b}); }
+  /// Returns the boolean expression a < b.
+  ExprId less(ExprId a, ExprId b) { return compare(BinaryOp::less, a, b); }
+  /// Returns the boolean expression `a and b`.
+  ExprId both(ExprId a, ExprId b) { return binary(BinaryOp::logical_and, a, b); }
+  /// Returns the expression that has the value of `a` where the condition `c` is true, and of `b` elsewhere.
+  ExprId select(ExprId c, ExprId a, ExprId b) { return make(p_[a].type, Select{c, a, b}); }
+  /// Adds a new scalar of this type to the program; its name begins with `stem`.
+  ScalarId scalar(const std::string& stem, Type type = Type::i64) { return make_scalar(p_, stem, type); }
+
+  /// Empty loops over all elements of an array; nested() gives them a body. The vectors have one entry for each axis.
+  struct Nest {
+    std::vector<ScalarId> indices;  // index variables of the loops, from outermost to innermost
+    std::vector<ExprId> at,         // expressions that read these index variables
+        ends;                       // the extents of the axes, where the loops end
+  };
+  /// Returns new loops over all elements of an array with these axes, to be given a body by nested().
+  Nest over(const std::vector<SizeId>& axes);
+  /// Returns the loops of `nest` around the statements `inner`.
+  Block nested(const Nest& nest, Block inner);
+  /// Appends the statements of `more` to a block.
+  static void append(Block& to, Block more) { std::ranges::move(more, std::back_inserter(to)); }
+
+ protected:
+  Program& p_;  // the program that is changed
+};
+
 /// Calls `rewrite(Block&)` with the body of every function that is not cold (Function::cold). The buffers that
 /// `rewrite` has appended to `made` become local arrays of that function, and `made` is cleared.
 template <class Rewrite>

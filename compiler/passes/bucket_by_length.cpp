@@ -109,9 +109,9 @@ class FindLength {
 };
 
 /// Rewrites the loops of all functions of a program.
-class Sort {
+class Sort : ExprMaker {
  public:
-  explicit Sort(Program& p) : p_(p) {}
+  using ExprMaker::ExprMaker;
 
   void run() {
     rewrite_bodies(p_, arrays_, [&](Block& b) { block(b); });
@@ -142,7 +142,7 @@ class Sort {
     body.push_back(measured(loop, length, window, count));
     body.push_back(ranked(window, count));
     Block iteration;
-    iteration.push_back(Stmt{Let{loop.index, load(order_, get(position))}});
+    iteration.push_back(Stmt{Let{loop.index, load(order_, {get(position)})}});
     std::ranges::move(loop.body, std::back_inserter(iteration));
     body.push_back(Stmt{For{position, i(0), get(count), std::move(iteration), true, 1}});
     return For{window, loop.begin, loop.end, std::move(body), false, p_.thresholds[kWindow]};
@@ -156,8 +156,7 @@ class Sort {
     body.push_back(Stmt{Let{names.scalars.at(loop.index), binary(BinaryOp::add, get(window), get(a))}});
     for (const Stmt& s : length.lets) {
       const ScalarId let = std::get<Let>(s.node).scalar;
-      p_.scalars.push_back({fmt::format("{}.{}", p_[let].name, p_.scalars.size()), p_[let].type});
-      names.scalars[let] = ScalarId(p_.scalars.size() - 1);
+      names.scalars[let] = scalar(p_[let].name, p_[let].type);
       body.push_back(substituted(p_, names, s));
     }
     body.push_back(substituted(p_, names, Stmt{Store{lengths_, {get(a)}, length.value}}));
@@ -167,27 +166,18 @@ class Sort {
   /// Returns the loop that stores the order of a window's items: the position of each is the number of items before it.
   Stmt ranked(ScalarId window, ScalarId count) {
     const ScalarId a = scalar("a"), b = scalar("b"), before = scalar("before"), own = scalar("own");
-    const ExprId other = load(lengths_, get(b));
-    const ExprId tie = both(compare(BinaryOp::equal, other, get(own)), compare(BinaryOp::less, get(b), get(a)));
-    const ExprId comes =
-        make(Type::boolean, Binary{BinaryOp::logical_or, compare(BinaryOp::less, get(own), other), tie});
+    const ExprId other = load(lengths_, {get(b)});
+    const ExprId tie = both(compare(BinaryOp::equal, other, get(own)), less(get(b), get(a)));
+    const ExprId comes = binary(BinaryOp::logical_or, less(get(own), other), tie);
     Block counted, body;
-    counted.push_back(Stmt{Accumulate{before, make(Type::i64, Select{comes, i(1), i(0)})}});
-    body.push_back(Stmt{Let{own, load(lengths_, get(a))}});
+    counted.push_back(Stmt{Accumulate{before, select(comes, i(1), i(0))}});
+    body.push_back(Stmt{Let{own, load(lengths_, {get(a)})}});
     body.push_back(Stmt{Local{before, i(0)}});
     body.push_back(Stmt{For{b, i(0), get(count), std::move(counted), false, 1}});
     body.push_back(Stmt{Store{order_, {get(before)}, binary(BinaryOp::add, get(window), get(a))}});
     return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
   }
 
-  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
-  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
-  ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
-  ExprId load(BufferId b, ExprId at) { return make(Type::i64, Load{b, {at}}); }
-  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(Type::i64, Binary{op, a, b}); }
-  ExprId compare(BinaryOp op, ExprId a, ExprId b) { return make(Type::boolean, Binary{op, a, b}); }
-  ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
-  ScalarId scalar(const std::string& stem) { return make_scalar(p_, stem); }
   BufferId array(const std::string& stem) {
     p_.sizes.push_back({"window", p_.thresholds[kWindow], -1});
     const SizeId size(p_.sizes.size() - 1);
@@ -196,7 +186,6 @@ class Sort {
     return arrays_.back();
   }
 
-  Program& p_;
   BufferId lengths_, order_;
   std::vector<BufferId> arrays_;
 };

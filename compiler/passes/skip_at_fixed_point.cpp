@@ -81,9 +81,9 @@ std::int64_t operations(const Program& p, const Block& b) {
 }
 
 /// Rewrites the loops of all functions of a program.
-class FixedPointSkip {
+class FixedPointSkip : ExprMaker {
  public:
-  explicit FixedPointSkip(Program& p) : p_(p) {}
+  using ExprMaker::ExprMaker;
 
   void run() {
     rewrite_bodies(p_, arrays_, [&](Block& b) { block(b, {}); });
@@ -215,48 +215,22 @@ class FixedPointSkip {
     then.push_back(Stmt{Assign{first, i(0)}});
     for (const BufferId key : keys) {
       const BufferId last = array("last." + p_[key].name, p_[key].axes);
-      out.push_back(over(key, [&](const std::vector<ExprId>& at) {
-        const ExprId same = make(Type::boolean, Binary{BinaryOp::equal, load(key, at), load(last, at)});
-        return Stmt{Accumulate{changed, make(Type::i64, Select{same, i(0), i(1)})}};
-      }));
-      then.push_back(over(key, [&](const std::vector<ExprId>& at) { return Stmt{Store{last, at, load(key, at)}}; }));
+      const Nest compared = over(p_[key].axes), copied = over(p_[key].axes);
+      const ExprId same = compare(BinaryOp::equal, load(key, compared.at), load(last, compared.at));
+      append(out, nested(compared, {Stmt{Accumulate{changed, select(same, i(0), i(1))}}}));
+      append(then, nested(copied, {Stmt{Store{last, copied.at, load(key, copied.at)}}}));
     }
-    std::ranges::move(run, std::back_inserter(then));
-    const ExprId any = make(Type::boolean, Binary{BinaryOp::less, i(0), get(changed)});
-    out.push_back(Stmt{If{any, std::move(then), {}}});
+    append(then, std::move(run));
+    out.push_back(Stmt{If{less(i(0), get(changed)), std::move(then), {}}});
   }
 
-  /// Returns loops over all elements of the array around statement(indices).
-  template <class Statement>
-  Stmt over(BufferId b, const Statement& statement) {
-    std::vector<ScalarId> indices;
-    std::vector<ExprId> at;
-    for (std::size_t k = 0; k < p_[b].axes.size(); ++k) {
-      indices.push_back(scalar("e"));
-      at.push_back(get(indices.back()));
-    }
-    Stmt out = statement(at);
-    for (std::size_t k = indices.size(); k-- > 0;) {
-      Block body;
-      body.push_back(std::move(out));
-      out = Stmt{For{indices[k], i(0), i(p_[p_[b].axes[k]].constant), std::move(body), false, 1}};
-    }
-    return out;
-  }
-
-  // ---- making things ----
-  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
-  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
-  ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
-  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
-  ScalarId scalar(const std::string& stem) { return make_scalar(p_, stem); }
+  /// Adds a new array of reals with these axes to the program, as scratch.
   BufferId array(const std::string& stem, std::vector<SizeId> axes) {
     p_.buffers.push_back({fmt::format("{}.{}", stem, p_.buffers.size()), Type::f64, Role::scratch, std::move(axes)});
     arrays_.emplace_back(p_.buffers.size() - 1);
     return arrays_.back();
   }
 
-  Program& p_;
   std::vector<BufferId> arrays_;
 };
 

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "compiler/analysis/rewrite.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
@@ -18,15 +15,11 @@ constexpr Threshold<std::int64_t> kOnStack("vector_builder.on_stack", 4096);
 
 }  // namespace
 
-VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : p_(program), how_(how), to_(how.width) {
+VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : ExprMaker(program), how_(how), to_(how.width) {
   p_.sizes.push_back({"group", how.width, -1});
   group_size_ = SizeId(p_.sizes.size() - 1);
-  first_ = scalar("first", Type::i64);
+  first_ = scalar("first");
 }
-
-ExprId VectorBuilder::make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
-
-ScalarId VectorBuilder::scalar(const std::string& stem, Type type) { return make_scalar(p_, stem, type); }
 
 BufferId VectorBuilder::array(const std::string& stem, std::vector<SizeId> axes, Type type) {
   axes.insert(unrolled() ? axes.begin() : axes.end(), group_size_);
@@ -55,7 +48,7 @@ void VectorBuilder::for_each_iteration(Block& out, const EachIteration& each, bo
 
 void VectorBuilder::in_loop(Block& out, const EachIteration& each, bool independent) {
   in_loop_ = true;
-  lane_index_ = scalar("lane", Type::i64);
+  lane_index_ = scalar("lane");
   Block body;
   each(body);
   in_loop_ = false;
@@ -70,27 +63,6 @@ std::int64_t VectorBuilder::iteration_key() const {
 std::vector<ExprId> VectorBuilder::with_iteration(BufferId b, std::vector<ExprId> at) {
   at.insert(p_[b].axes.front() == group_size_ ? at.begin() : at.end(), iteration());
   return at;
-}
-
-VectorBuilder::Nest VectorBuilder::over(const std::vector<SizeId>& axes) {
-  Nest out;
-  for (const SizeId s : axes) {
-    out.indices.push_back(scalar("e", Type::i64));
-    out.at.push_back(get(out.indices.back()));
-    out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));
-  }
-  return out;
-}
-
-void VectorBuilder::append(Block& to, Block more) { std::ranges::move(more, std::back_inserter(to)); }
-
-Block VectorBuilder::nested(const Nest& nest, Block inner) {
-  for (std::size_t k = nest.indices.size(); k-- > 0;) {
-    Stmt loop{For{nest.indices[k], i(0), nest.ends[k], std::move(inner), false, 1}};
-    inner = Block{};
-    inner.push_back(std::move(loop));
-  }
-  return inner;
 }
 
 }  // namespace lehr::loops

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/rewrite.h"
 #include "compiler/passes/vectoriser/vectorised.h"
 
 namespace lehr::loops {
 
-/// Makes expressions, arrays and statements for the iterations that run together (the group). Base class of
+/// Makes arrays and statements for the iterations that run together (the group). Base class of
 /// VectorValues.
-class VectorBuilder {
+class VectorBuilder : public ExprMaker {
  public:
   /// A callback that appends the statements of one iteration of the vectorised loop to `out`; iteration() says of
   /// which.
@@ -24,30 +25,8 @@ class VectorBuilder {
   /// add expressions and arrays. `program` must outlive this object.
   VectorBuilder(Program& program, const VectorForm& how);
 
-  // ---- making things ----
+  // ---- arrays ----
 
-  /// Appends an expression to the program and returns its id.
-  ExprId make(Type type, decltype(Expr::node) node);
-  /// Returns the f64 constant `value`.
-  ExprId f(double value) { return make(Type::f64, ConstF{value}); }
-  /// Returns the integer constant `value`.
-  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
-  /// Returns the literal 0 of a type that is not boolean.
-  ExprId zero(Type type) { return is_real(type) ? make(type, ConstF{0}) : i(0); }
-  /// Returns an expression that reads the scalar.
-  ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
-  /// Returns an expression that loads the element of the array at the indices `at`.
-  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
-  /// Returns the arithmetic expression `a op b`, of the type of `a`.
-  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(p_[a].type, Binary{op, a, b}); }
-  /// Returns the boolean expression a < b.
-  ExprId less(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::less, a, b}); }
-  /// Returns the boolean expression `a and b`.
-  ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
-  /// Returns the expression that has the value of `a` where the condition `c` is true, and of `b` elsewhere.
-  ExprId select(ExprId c, ExprId a, ExprId b) { return make(p_[a].type, Select{c, a, b}); }
-  /// Adds a new scalar of this type to the program; its name begins with `stem`.
-  ScalarId scalar(const std::string& stem, Type type);
   /// Adds a new array with these axes and one more over the iterations: the last axis in the lane form, the first in
   /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most 4096
   /// elements.
@@ -83,23 +62,7 @@ class VectorBuilder {
   /// Returns the indices `at` with that of the current iteration inserted where the array has its axis over iterations.
   std::vector<ExprId> with_iteration(BufferId b, std::vector<ExprId> at);
 
-  // ---- loops over all of an array ----
-
-  /// Empty loops over all elements of an array; nested() gives them a body. The vectors have one entry for each axis.
-  struct Nest {
-    std::vector<ScalarId> indices;  // index variables of the loops, from outermost to innermost
-    std::vector<ExprId> at,         // expressions that read these index variables
-        ends;                       // the extents of the axes, where the loops end
-  };
-  /// Returns new loops over all elements of an array with these axes, to be given a body by nested().
-  Nest over(const std::vector<SizeId>& axes);
-  /// Appends the statements of `more` to a block.
-  static void append(Block& to, Block more);
-  /// Returns the loops of `nest` around the statements `inner`.
-  Block nested(const Nest& nest, Block inner);
-
  protected:
-  Program& p_;                      // the program that is changed
   const VectorForm how_;            // the form in which the iterations run together
   SizeId group_size_;               // the number of iterations in a vectorised group, as the size of an axis
   ScalarId first_;                  // index of the first iteration of a vectorised group
