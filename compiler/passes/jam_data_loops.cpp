@@ -17,14 +17,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/private_arrays.h"
 #include "compiler/analysis/rewrite.h"
-#include "compiler/analysis/slices.h"
+#include "compiler/analysis/varying.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vectorised.h"
@@ -75,17 +75,15 @@ bool has_vectorised_loop(const Block& b) {
 }
 
 /// Rewrites the loops of a program, one function after another.
-class Jam {
+class Jam : ExprMaker {
  public:
-  explicit Jam(Program& p) : p_(p) {}
+  using ExprMaker::ExprMaker;
 
-  /// Rewrites the loops of function k, unless iterations run together in it already.
-  void function(std::size_t k) {
-    if (has_vectorised_loop(p_.functions[k].body)) return;
-    f_ = k;
-    Block body = std::move(p_.functions[k].body);
-    block(body);
-    p_.functions[k].body = std::move(body);
+  /// Rewrites the loops of a function, unless iterations run together in it already.
+  void function(Function& f) {
+    if (has_vectorised_loop(f.body)) return;
+    f_ = &f;
+    block(f.body);
   }
 
  private:
@@ -112,25 +110,19 @@ class Jam {
     const std::optional<Parts> parts = parts_of(loop.body);
     if (!parts) return std::nullopt;
     const Effects before = effects_of(p_, parts->before), after = effects_of(p_, parts->after);
-    own_.clear();
-    for (const auto& stores : {before.stores, after.stores}) {
-      for (const BufferId b : stores) {
-        if (is_private(b, loop)) own_.insert(b);
-      }
-    }
     Effects all = before;
     all.add(after);
-    const auto own_array = [&](BufferId b) { return own_.contains(b); };
-    const auto own_scalar = [&](ScalarId s) { return all.declares.contains(s); };
-    const bool private_before =
-        std::ranges::all_of(before.stores, own_array) && std::ranges::all_of(before.assigns, own_scalar);
-    const bool never_read =
-        std::ranges::all_of(after.stores, [&](BufferId b) { return own_array(b) || !all.loads.contains(b); });
-    if (!private_before || !never_read || !std::ranges::all_of(after.assigns, own_scalar)) return std::nullopt;
-    iteration_scalars_ = {loop.index};
-    each_statement(loop.body, [&](const Stmt& s) {
-      if (!std::holds_alternative<For>(s.node)) iteration_scalars_.merge(effects_of(p_, s).declares);
-    });
+    own_ = all.stores;
+    erase_if(own_, [&](BufferId b) { return !is_private(b, loop); });
+    const auto is_own = [&](BufferId b) { return own_.contains(b); };
+    const auto is_never_read = [&](BufferId b) { return is_own(b) || !all.loads.contains(b); };
+    const auto is_declared = [&](ScalarId s) { return all.declares.contains(s); };
+    if (!std::ranges::all_of(before.stores, is_own) || !std::ranges::all_of(after.stores, is_never_read) ||
+        !std::ranges::all_of(all.assigns, is_declared))
+      return std::nullopt;
+    const SmallIdSet<ScalarId> declared = declared_in(loop.body);
+    iteration_scalars_ = {declared.begin(), declared.end()};
+    iteration_scalars_.insert(loop.index);
     long_loops_ = longest_ = sums_ = 0;
     has_varying_sums_ = false;
     if (!is_simple(parts->before) || !is_simple(parts->after)) return std::nullopt;
@@ -141,8 +133,7 @@ class Jam {
   /// Returns true if the array can be private to each iteration: it is local, every iteration fills it before it reads
   /// it, and nothing outside of the loop reads what is left in it.
   bool is_private(BufferId b, const For& loop) const {
-    const std::vector<BufferId>& arrays = p_.functions[f_].local_arrays;
-    if (std::ranges::find(arrays, b) == arrays.end() || !is_filled_first(p_, loop.body, b)) return false;
+    if (!std::ranges::count(f_->local_arrays, b) || !is_filled_first(p_, loop.body, b)) return false;
     const auto is_separate = [&](const Stmt& s) {
       if (!mentions(p_, s, b)) return true;
       if (fills(p_, s, b)) return false;
@@ -180,10 +171,8 @@ class Jam {
   /// Returns true if the store may go to a different element in every iteration: an index reads memory or a scalar of
   /// the iteration.
   bool has_varying_address(const Store& store) const {
-    return std::ranges::any_of(store.indices, [&](ExprId at) {
-      const Effects x = effects_of(p_, at);
-      return !x.loads.empty() || intersect(x.reads, iteration_scalars_);
-    });
+    return std::ranges::any_of(store.indices,
+                               [&](ExprId at) { return loads(p_, at) || mentions(p_, at, iteration_scalars_); });
   }
   /// Returns true if the loop adds to a row that each iteration selects for itself.
   bool adds_to_varying_row(const For& loop) const {
@@ -202,18 +191,18 @@ class Jam {
   /// Returns the loop over groups that replaces `loop`.
   Stmt jammed(const For& loop, const Parts& parts) {
     loop_ = &loop;
-    first_ = get(scalar(p_[loop.index].name + ".first", Type::i64));
-    one_by_one_ = scalar("plain", Type::i64);
-    const ScalarId first = std::get<Get>(p_[first_].node).scalar;
-    const ExprId next = binary(BinaryOp::add, first_, integer(kIterations));
+    const ScalarId first = variable(p_[loop.index].name + ".first");
+    first_ = get(first);
+    one_by_one_ = variable("plain");
+    const ExprId next = binary(BinaryOp::add, first_, i(kIterations));
     Block body;
-    body.push_back(Stmt{Local{one_by_one_, integer(1)}});
+    body.push_back(Stmt{Local{one_by_one_, i(1)}});
     Block whole = together(parts, false), fewer;
     if (longest_ < p_.thresholds[kUnmaskedLength] && !has_varying_sums_) fewer = together(parts, true);
-    body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
+    body.push_back(Stmt{If{compare(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
     Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
-    body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});
-    return Stmt{For{first, integer(0), loop.end, std::move(body), false, kIterations}};
+    body.push_back(Stmt{If{compare(BinaryOp::equal, get(one_by_one_), i(1)), std::move(alone), {}}});
+    return Stmt{For{first, i(0), loop.end, std::move(body), false, kIterations}};
   }
 
   /// Returns the jammed statements of a group. `fewer`: the group may have less than eight iterations; the last one is
@@ -224,23 +213,22 @@ class Jam {
     arrays_.clear();
     Block out;
     for (std::int64_t r = 0; r < kIterations; ++r) {
-      Substitutions& names = copies_[static_cast<std::size_t>(r)];
-      const ScalarId index = names.scalars[loop_->index] = scalar(p_[loop_->index].name, Type::i64);
+      const ScalarId index = names(r).scalars[loop_->index] = variable(p_[loop_->index].name);
       for (const BufferId b : own_)
-        names.arrays[b] = new_array(p_[b]);
-      out.push_back(Stmt{Let{index, iteration_at(integer(r))}});
+        names(r).arrays[b] = new_array(p_[b]);
+      out.push_back(Stmt{Let{index, iteration_at(i(r))}});
     }
     put_copies(parts.before, out);
-    Block rest{Stmt{Assign{one_by_one_, integer(0)}}};
+    Block rest{Stmt{Assign{one_by_one_, i(0)}}};
     put_scalars_and_copies(parts.after, rest);
     if (parts.branch) out.push_back(Stmt{If{none(parts.branch->condition), std::move(rest), {}}});
-    else std::ranges::move(rest, std::back_inserter(out));
+    else append(out, std::move(rest));
     return out;
   }
   /// Returns the index of iteration r of the group; in the masked version, at most the last index of the loop.
   ExprId iteration_at(ExprId r) {
     const ExprId at = binary(BinaryOp::add, first_, r);
-    return masked_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, loop_->end, integer(1))) : at;
+    return masked_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, loop_->end, i(1))) : at;
   }
 
   /// Appends the copies of the statements `from`. Runs of real scalars and sums become a loop over the iterations
@@ -269,39 +257,37 @@ class Jam {
   bool put_as_loop(const Block& run, Block& to) {
     const Effects all = effects_of(p_, run);
     if (run.empty() || intersect(all.loads, own_)) return false;
-    const ScalarId r = scalar("lane", Type::i64);
-    Substitutions names;
-    names.values[loop_->index] = iteration_at(get(r));
+    const ScalarId r = variable("lane");
+    Substitutions in_loop;
+    in_loop.values[loop_->index] = iteration_at(get(r));
     for (const ScalarId s : all.reads) {
       const bool has_array = arrays_.contains(s);
-      if (s == loop_->index || all.declares.contains(s) || !(has_array || copies_[0].scalars.contains(s))) continue;
+      if (s == loop_->index || all.declares.contains(s) || !(has_array || names(0).scalars.contains(s))) continue;
       const BufferId array = has_array ? arrays_.at(s) : array_by_iteration(s);
       for (std::int64_t k = 0; k < kIterations && !has_array; ++k)
-        to.push_back(Stmt{Store{array, {integer(k)}, get(copies_[static_cast<std::size_t>(k)].scalars.at(s))}});
-      names.values[s] = make(p_, p_[s].type, Load{array, {get(r)}});
+        to.push_back(Stmt{Store{array, {i(k)}, get(names(k).scalars.at(s))}});
+      in_loop.values[s] = load(array, {get(r)});
     }
     Block body, sums;
     for (const Stmt& s : run) {
       if (const auto* store = std::get_if<Store>(&s.node)) {
         const Type type = p_[store->value].type;
-        const ScalarId sum = scalar("sum", type);
-        ExprId value = std::get<Store>(substituted(p_, names, s).node).value;
-        if (masked_) value = masked_value(get(r), value);
-        to.push_back(Stmt{Local{sum, make(p_, type, ConstF{0})}});
-        body.push_back(Stmt{Accumulate{sum, value}});
+        const ScalarId sum = variable("sum", type);
+        to.push_back(Stmt{Local{sum, zero(type)}});
+        const ExprId value = substituted(p_, in_loop, store->value);
+        body.push_back(Stmt{Accumulate{sum, masked_ ? masked_value(get(r), value) : value}});
         sums.push_back(Stmt{Store{store->buffer, store->indices, get(sum), true}});
         continue;
       }
       const ScalarId number = std::get<Let>(s.node).scalar;
-      declare(s, names);
-      body.push_back(substituted(p_, names, s));
+      body.push_back(copy(s, in_loop));
       const BufferId array = arrays_[number] = array_by_iteration(number);
-      body.push_back(Stmt{Store{array, {get(r)}, get(names.scalars.at(number))}});
+      body.push_back(Stmt{Store{array, {get(r)}, get(in_loop.scalars.at(number))}});
       for (std::int64_t k = 0; k < kIterations; ++k)
-        copies_[static_cast<std::size_t>(k)].values[number] = make(p_, p_[number].type, Load{array, {integer(k)}});
+        names(k).values[number] = load(array, {i(k)});
     }
-    to.push_back(Stmt{For{r, integer(0), integer(kIterations), std::move(body), sums.empty()}});
-    std::ranges::move(sums, std::back_inserter(to));
+    to.push_back(Stmt{For{r, i(0), i(kIterations), std::move(body), sums.empty()}});
+    append(to, std::move(sums));
     return true;
   }
   /// Makes a local array with an element of the scalar for each iteration of the group.
@@ -313,84 +299,63 @@ class Jam {
     return new_array({p_[s].name, p_[s].type, Role::scratch, {iterations_size_}});
   }
 
-  /// Appends the copies of statements: of each statement those of all iterations, then of the next. The copies of an
-  /// inner loop become one loop (jammed).
-  void put_copies(const Block& from, Block& to) {
+  /// Appends the copies of statements: of each statement those of iterations `begin` to `end` - 1 of the group, then of
+  /// the next. The copies of an inner loop become one loop (jammed).
+  void put_copies(const Block& from, Block& to, std::int64_t begin = 0, std::int64_t end = kIterations) {
     for (const Stmt& s : from) {
-      if (const auto* loop = std::get_if<For>(&s.node)) {
-        if (adds_to_varying_row(*loop)) {
-          put_one_by_one(*loop, to);
-          continue;
-        }
-        Block body;
-        put_copies(loop->body, body);
-        to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent, loop->step}});
-        continue;
-      }
+      const auto* loop = std::get_if<For>(&s.node);
       const auto* store = std::get_if<Store>(&s.node);
-      if (store && !own_.contains(store->buffer)) {
-        if (has_varying_address(*store)) {
-          for (std::size_t r = 0; r < copies_.size(); ++r)
-            to.push_back(copy_of_sum(r, *store));
-        } else {
-          to.push_back(sum_of_copies(*store));
-        }
-        continue;
-      }
-      for (Substitutions& names : copies_) {
-        declare(s, names);
-        to.push_back(substituted(p_, names, s));
+      const bool is_sum = store && !own_.contains(store->buffer);
+      if (loop && end - begin > 1 && adds_to_varying_row(*loop)) {
+        // The rows that two iterations add to may be the same, so their loops cannot be jammed.
+        for (std::int64_t r = begin; r < end; ++r)
+          put_copies({s}, to, r, r + 1);
+      } else if (loop) {
+        Block body;
+        put_copies(loop->body, body, begin, end);
+        to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent, loop->step}});
+      } else if (is_sum && !has_varying_address(*store)) {
+        to.push_back(sum_of_copies(*store, begin, end));
+      } else {
+        for (std::int64_t r = begin; r < end; ++r)
+          to.push_back(is_sum ? copy_of_sum(*store, r) : copy(s, names(r)));
       }
     }
   }
-  /// Gives the scalars that the statement declares new names in one iteration.
-  void declare(const Stmt& s, Substitutions& names) {
+  /// Returns the copy of a statement with the names of one iteration. Scalars that it declares get new names there.
+  Stmt copy(const Stmt& s, Substitutions& iteration) {
     for (const ScalarId x : effects_of(p_, s).declares)
-      names.scalars[x] = scalar(p_[x].name, p_[x].type);
+      iteration.scalars[x] = variable(p_[x].name, p_[x].type);
+    return substituted(p_, iteration, s);
   }
-  /// Appends a loop for each iteration. The rows that two iterations add to may be the same, so the loops cannot be
-  /// jammed.
-  void put_one_by_one(const For& loop, Block& to) {
-    for (std::size_t r = 0; r < copies_.size(); ++r) {
-      Block body;
-      for (const Stmt& s : loop.body) {
-        declare(s, copies_[r]);
-        const auto* store = std::get_if<Store>(&s.node);
-        const bool is_sum = store && !own_.contains(store->buffer);
-        body.push_back(is_sum ? copy_of_sum(r, *store) : substituted(p_, copies_[r], s));
-      }
-      to.push_back(Stmt{For{loop.index, loop.begin, loop.end, std::move(body), loop.independent, loop.step}});
-    }
-  }
-  /// Returns the copy of a sum for one iteration; in the masked version it adds 0 if the iteration is missing.
-  Stmt copy_of_sum(std::size_t iteration, const Store& store) {
-    Stmt out = substituted(p_, copies_[iteration], Stmt{store});
-    auto& copy = std::get<Store>(out.node);
-    if (masked_ && iteration > 0) copy.value = masked_value(integer(static_cast<std::int64_t>(iteration)), copy.value);
+  /// Returns the copy of a sum for iteration r; in the masked version it adds 0 if the iteration is missing.
+  Stmt copy_of_sum(const Store& store, std::int64_t r) {
+    Stmt out = substituted(p_, names(r), Stmt{store});
+    ExprId& value = std::get<Store>(out.node).value;
+    if (masked_ && r > 0) value = masked_value(i(r), value);
     return out;
   }
-  /// Returns one addition to an element of the values of all iterations.
-  Stmt sum_of_copies(const Store& store) {
+  /// Returns one addition to an element of the values of iterations `begin` to `end` - 1.
+  Stmt sum_of_copies(const Store& store, std::int64_t begin, std::int64_t end) {
     std::vector<ExprId> parts;
-    for (std::size_t r = 0; r < copies_.size(); ++r)
-      parts.push_back(std::get<Store>(copy_of_sum(r, store).node).value);
+    for (std::int64_t r = begin; r < end; ++r)
+      parts.push_back(std::get<Store>(copy_of_sum(store, r).node).value);
     // The values are added in pairs, so that the element waits for one addition only.
     for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
       for (std::size_t k = 0; k < parts.size() / 2; ++k)
-        parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1], p_[parts[2 * k]].type);
+        parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1]);
     }
     return Stmt{Store{store.buffer, store.indices, parts[0], true}};
   }
   /// Returns the value that an iteration adds, or 0 if it is beyond the end. Of a product whose left factor is a
   /// scalar, the factor is masked, which costs less than masking the vector.
   ExprId masked_value(ExprId iteration, ExprId value) {
-    const Type type = p_[value].type;
     if (const auto* product = std::get_if<Binary>(&p_[value].node); product && product->op == BinaryOp::multiply) {
       const ExprId left = product->left, right = product->right;
-      if (is_number(left)) return binary(BinaryOp::multiply, masked_value(iteration, left), right, type);
+      if (is_number(left)) return binary(BinaryOp::multiply, masked_value(iteration, left), right);
     }
     const ExprId at = binary(BinaryOp::add, first_, iteration);
-    return make(p_, type, Select{condition(BinaryOp::less, at, loop_->end), value, make(p_, type, ConstF{0})});
+    return select(less(at, loop_->end), value, zero(p_[value].type));
   }
   /// Returns true if the expression is a scalar, or an element of an array by iteration.
   bool is_number(ExprId e) const {
@@ -400,37 +365,34 @@ class Jam {
   /// Returns the condition that `of` holds in no iteration of the group.
   ExprId none(ExprId of) {
     ExprId any;
-    for (const Substitutions& names : copies_) {
-      const ScalarId unused = scalar("c", Type::boolean);
-      const ExprId one = std::get<Let>(substituted(p_, names, Stmt{Let{unused, of}}).node).value;
-      any = any.valid() ? condition(BinaryOp::logical_or, any, one) : one;
+    for (const Substitutions& iteration : copies_) {
+      variable("c", Type::boolean);
+      const ExprId one = substituted(p_, iteration, of);
+      any = any.valid() ? binary(BinaryOp::logical_or, any, one) : one;
     }
-    return make(p_, Type::boolean, Unary{UnaryOp::logical_not, any});
+    return make(Type::boolean, Unary{UnaryOp::logical_not, any});
   }
 
   /// Adds a local array to the function.
   BufferId new_array(Buffer out) {
     out.name = fmt::format("{}.lane{}", out.name, p_.buffers.size());
     p_.buffers.push_back(std::move(out));
-    p_.functions[f_].local_arrays.emplace_back(p_.buffers.size() - 1);
-    return BufferId(p_.buffers.size() - 1);
+    return f_->local_arrays.emplace_back(p_.buffers.size() - 1);
   }
-  ScalarId scalar(std::string name, Type type) {
+  /// Adds a scalar with just this name.
+  ScalarId variable(std::string name, Type type = Type::i64) {
     p_.scalars.push_back({std::move(name), type});
     return ScalarId(p_.scalars.size() - 1);
   }
-  ExprId get(ScalarId s) { return make(p_, p_[s].type, Get{s}); }
-  ExprId integer(std::int64_t n) { return make(p_, Type::i64, ConstI{n}); }
-  ExprId binary(BinaryOp op, ExprId a, ExprId b, Type type = Type::i64) { return make(p_, type, Binary{op, a, b}); }
-  ExprId condition(BinaryOp op, ExprId a, ExprId b) { return binary(op, a, b, Type::boolean); }
+  /// Returns the names in iteration r of the group.
+  Substitutions& names(std::int64_t r) { return copies_[static_cast<std::size_t>(r)]; }
 
-  Program& p_;
-  std::size_t f_ = 0;                       // the function at hand
-  std::vector<const Block*> around_;        // the blocks around, outermost first
-  SmallIdSet<BufferId> own_;                // arrays that are private to an iteration
-  std::vector<Substitutions> copies_;       // the names in each iteration of a group
-  SmallIdSet<ScalarId> iteration_scalars_;  // scalars of an iteration, without indices of inner loops
-  std::map<ScalarId, BufferId> arrays_;     // arrays with the values of a scalar in the iterations of a group
+  Function* f_ = nullptr;                 // the function at hand
+  std::vector<const Block*> around_;      // the blocks around, outermost first
+  SmallIdSet<BufferId> own_;              // arrays that are private to an iteration
+  std::vector<Substitutions> copies_;     // the names in each iteration of a group
+  std::set<ScalarId> iteration_scalars_;  // scalars of an iteration, without indices of inner loops
+  std::map<ScalarId, BufferId> arrays_;   // arrays with the values of a scalar in the iterations of a group
   // Inner loops that fill a vector, the longest length of an inner loop, and the number of sums.
   std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
   bool has_varying_sums_ = false;  // true if some sums go to different elements in each iteration
@@ -449,9 +411,8 @@ class Jam {
 /// one by one. Cold functions, and functions in which iterations run together already, stay as they are.
 Program jam_data_loops(Program program) {
   Jam jam(program);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
-    if (!program.functions[k].cold) jam.function(k);
-  }
+  for (Function& f : program.functions)
+    if (!f.cold) jam.function(f);
   return program;
 }
 

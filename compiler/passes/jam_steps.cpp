@@ -34,14 +34,9 @@ constexpr Threshold<int> kDeep("jam_steps.deep", 3);
 [[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }
 
 /// Rewrites one function.
-class Steps {
+class Steps : ExprMaker {
  public:
-  Steps(Program& p, Function& f) : p_(p), f_(f) {
-    const Block body = f.body;  // mentions of arrays are counted in the function as it was
-    all_ = &body;
-    block(f.body, false);
-    std::ranges::move(made_, std::back_inserter(f.local_arrays));
-  }
+  Steps(Program& p, Function& f) : ExprMaker(p), f_(f), all_(f.body) { block(f.body, false); }
 
  private:
   /// Rewrites the loops of a block. `in_lanes`: it is inside of a loop over groups of items.
@@ -78,51 +73,44 @@ class Steps {
   /// Returns true if the array is private to a step: it is local, filled before it is read, and not mentioned
   /// elsewhere.
   bool is_private(BufferId b, const For& loop) const {
-    return std::ranges::find(f_.local_arrays, b) != f_.local_arrays.end() && is_filled_first(p_, loop.body, b) &&
-           mentions(p_, b, *all_) == mentions(p_, b, loop.body);
+    return std::ranges::count(f_.local_arrays, b) && is_filled_first(p_, loop.body, b) &&
+           mentions(p_, b, all_) == mentions(p_, b, loop.body);
   }
   /// Returns true if the block only fills private arrays and adds to elements that are the same at every step. `depth`:
   /// loops around it.
   bool only_adds(const Block& b, const Effects& all, int depth) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
-        Effects bounds = effects_of(p_, loop->begin);
-        bounds.add(effects_of(p_, loop->end));
-        return loop->step == 1 && bounds.loads.empty() && !bounds.reads.contains(index_) &&
-               only_adds(loop->body, all, depth + 1);
+        return loop->step == 1 && is_same(loop->begin) && is_same(loop->end) && only_adds(loop->body, all, depth + 1);
       }
       const auto* store = std::get_if<Store>(&s.node);
       if (!store) return false;
       if (own_.contains(store->buffer)) return true;
       deepest_ = std::max(deepest_, depth);
       return store->accumulate && !all.loads.contains(store->buffer) &&
-             std::ranges::none_of(store->indices, [&](ExprId at) {
-               const Effects x = effects_of(p_, at);
-               return !x.loads.empty() || x.reads.contains(index_);
-             });
+             std::ranges::all_of(store->indices, [&](ExprId at) { return is_same(at); });
     });
   }
+  /// Returns true if the expression is the same at every step: it reads neither arrays nor the index.
+  bool is_same(ExprId e) const { return !loads(p_, e) && !mentions(p_, e, {index_}); }
 
   /// Appends the loop over groups of steps, and the loop over those that remain.
   void together(const For& loop, Block& out) {
-    const ScalarId first = make_scalar(p_, p_[loop.index].name), rest = make_scalar(p_, "rest");
-    const auto get = [&](ScalarId s) { return make(p_, Type::i64, Get{s}); };
-    const auto number = [&](std::int64_t n) { return make(p_, Type::i64, ConstI{n}); };
-    const auto binary = [&](BinaryOp op, ExprId a, ExprId b) { return make(p_, Type::i64, Binary{op, a, b}); };
+    const ScalarId first = scalar(p_[loop.index].name), rest = scalar("rest");
     std::vector<Substitutions> copies(kSteps);
     Block group;
     for (std::int64_t r = 0; r < kSteps; ++r) {
       Substitutions& names = copies[static_cast<std::size_t>(r)];
-      const ScalarId step = names.scalars[loop.index] = make_scalar(p_, p_[loop.index].name);
-      put(group, Stmt{Let{step, binary(BinaryOp::add, get(first), number(r))}});
+      const ScalarId step = names.scalars[loop.index] = scalar(p_[loop.index].name);
+      put(group, Stmt{Let{step, binary(BinaryOp::add, get(first), i(r))}});
       for (const BufferId b : own_)
         names.arrays[b] = r == 0 ? b : array_like(b);
     }
     copy(loop.body, copies, group);
-    const ExprId past = binary(BinaryOp::subtract, loop.end, number(kSteps - 1));
-    put(out, Stmt{Local{rest, number(0)}});
-    put(group, Stmt{Assign{rest, binary(BinaryOp::add, get(first), number(kSteps))}});
-    put(out, Stmt{For{first, number(0), past, std::move(group), false, kSteps}});
+    const ExprId past = binary(BinaryOp::subtract, loop.end, i(kSteps - 1));
+    put(out, Stmt{Local{rest, i(0)}});
+    put(group, Stmt{Assign{rest, binary(BinaryOp::add, get(first), i(kSteps))}});
+    put(out, Stmt{For{first, i(0), past, std::move(group), false, kSteps}});
     put(out, Stmt{For{loop.index, get(rest), loop.end, loop.body, loop.independent}});
   }
   /// Appends the copies of statements: of each statement those of all steps. The copies of an inner loop become one
@@ -145,16 +133,14 @@ class Steps {
     Buffer out = p_[b];
     out.name = fmt::format("{}.step{}", out.name, p_.buffers.size());
     p_.buffers.push_back(std::move(out));
-    return made_.emplace_back(p_.buffers.size() - 1);
+    return f_.local_arrays.emplace_back(p_.buffers.size() - 1);
   }
 
-  Program& p_;
   Function& f_;
-  const Block* all_ = nullptr;  // the body of the function before the pass
-  ScalarId index_;              // index of the loop over steps that is looked at
-  SmallIdSet<BufferId> own_;    // arrays that are private to a step
-  int deepest_ = 0;             // the most loops around a sum
-  std::vector<BufferId> made_;  // new local arrays
+  const Block all_;           // the body of the function before the pass, in which mentions of arrays are counted
+  ScalarId index_;            // index of the loop over steps that is looked at
+  SmallIdSet<BufferId> own_;  // arrays that are private to a step
+  int deepest_ = 0;           // the most loops around a sum
 };
 
 }  // namespace
