@@ -366,7 +366,6 @@ class Jam : ExprMaker {
   ExprId none(ExprId of) {
     ExprId any;
     for (const Substitutions& iteration : copies_) {
-      variable("c", Type::boolean);
       const ExprId one = substituted(p_, iteration, of);
       any = any.valid() ? binary(BinaryOp::logical_or, any, one) : one;
     }
