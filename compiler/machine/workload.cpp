@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 
@@ -58,7 +59,6 @@ class Count {
   }
 
  private:
-  static constexpr double kFunction = 10;         // of exp, log and the like
   static constexpr double kParameter = 2;         // assumed iterations of a loop up to a parameter: passes over an item
   static constexpr double kDefaultRowLength = 8;  // assumed iterations of a loop between two data values
 
@@ -91,11 +91,11 @@ class Count {
     using loops::UnaryOp;
     const bool cheap = n.op == UnaryOp::negate || n.op == UnaryOp::logical_not || n.op == UnaryOp::to_f64 ||
                        n.op == UnaryOp::to_f32 || n.op == UnaryOp::abs || n.op == UnaryOp::is_nan;
-    return (cheap ? 1 : kFunction) + expr(n.operand);
+    return (cheap ? 1 : loops::kFunctionCost) + expr(n.operand);
   }
   double of(const loops::Binary& n) { return 1 + expr(n.left) + expr(n.right); }
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
-  double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
+  double of(const loops::Random& n) { return loops::kFunctionCost * loops::kFunctionCost + expr(n.a) + expr(n.b); }
 
   /// Estimates the iterations of a loop from its end: an extent, a constant, or the end of a row.
   double iterations(const loops::For& n) {

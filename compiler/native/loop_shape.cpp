@@ -9,6 +9,7 @@
 #include <set>
 #include <variant>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "runtime/threshold.h"
@@ -20,13 +21,10 @@ using namespace loops;
 
 /// The most nodes that the lowering makes when it unrolls a loop of few iterations.
 constexpr Threshold<std::int64_t> kUnrollNowNodes("native.loop_shape.unroll_now_nodes", 400);
-/// The most vectors of an unrolled innermost loop. More do not fit in registers, so that the accumulators of every loop
-/// around would be spilled.
-constexpr Threshold<std::int64_t> kUnrolledVectors("native.loop_shape.unrolled_vectors", 16);
 /// The least number of independent iterations with a function call that share half a vector.
 constexpr Threshold<std::int64_t> kFewestTogether("native.loop_shape.fewest_together", 4);
-/// The least nodes of a body that count as a function call there: those of exp.
-constexpr Threshold<std::int64_t> kFunctionNodes("native.loop_shape.function_nodes", 25);
+/// The least nodes of a body that count as a function call there.
+constexpr Threshold<std::int64_t> kFunctionNodes("native.loop_shape.function_nodes", kExpNodes);
 /// The least nodes of a long body. LLVM vectorises it by one vector at a time, and shorter ones by up to four. Masking
 /// the last iterations of a long body costs less than a copy of it.
 constexpr Threshold<std::int64_t> kLongBodyNodes("native.loop_shape.long_body_nodes", 40);
@@ -44,36 +42,6 @@ std::optional<std::int64_t> trip_count(const Program& program, const For& loop) 
   const auto begin = literal(program, loop.begin), end = literal(program, loop.end);
   if (!begin || !end || loop.step != 1) return std::nullopt;
   return std::max<std::int64_t>(0, *end - *begin);
-}
-
-/// Returns the nodes of an expression without its operands.
-std::int64_t own_nodes(const Program& program, ExprId id) {
-  const auto* call = std::get_if<Unary>(&program[id].node);
-  if (!call) return 1;
-  switch (call->op) {
-    case UnaryOp::logit_curvature:
-      return 20;
-    case UnaryOp::exp:
-      return 25;
-    case UnaryOp::log:
-      return 35;
-    case UnaryOp::log1p:
-      return 45;
-    case UnaryOp::digamma:
-    case UnaryOp::trigamma:
-      return 70;
-    case UnaryOp::lgamma:
-      return 90;
-    case UnaryOp::negate:
-    case UnaryOp::logical_not:
-    case UnaryOp::to_f64:
-    case UnaryOp::to_f32:
-    case UnaryOp::sqrt:
-    case UnaryOp::abs:
-    case UnaryOp::is_nan:
-      return 1;
-  }
-  return 1;
 }
 
 /// The size of a block when its constant loops are unrolled and the innermost ones are vectorised.
@@ -120,12 +88,12 @@ void add_statement(const Program& program, const Stmt& statement, int lanes, Mea
       total.has_loop = total.has_loop || inner.has_loop;
       total.has_break = total.has_break || inner.has_break;
     }
-    Walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}}.expr(
+    Walk{program, [&](ExprId id) { total.nodes += nodes_of(program, id); }, [](BufferId, bool) {}}.expr(
         branch->condition);
     return;
   }
   if (std::holds_alternative<BreakIf>(statement.node)) total.has_break = true;
-  Walk walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}};
+  Walk walk{program, [&](ExprId id) { total.nodes += nodes_of(program, id); }, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, statement.node);
 }
 
@@ -244,7 +212,7 @@ class Work {
   template <class Node>
   std::int64_t nodes(const Node& node) {
     std::int64_t total = 1;
-    Walk{program_, [&](ExprId id) { total += own_nodes(program_, id); }, [](BufferId, bool) {}}.statement(node);
+    Walk{program_, [&](ExprId id) { total += loops::nodes_of(program_, id); }, [](BufferId, bool) {}}.statement(node);
     return total;
   }
 
@@ -282,7 +250,8 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPaddi
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
   shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= program.thresholds[kUnrollNowNodes]);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
-  const bool fits = !shape.innermost || rounds <= program.thresholds[kUnrolledVectors];
+  // The accumulators of an innermost loop that do not fit in registers would be spilled in every loop around.
+  const bool fits = !shape.innermost || rounds <= program.thresholds[kInRegisters] / kLanes;
   shape.unroll_later =
       !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= program.thresholds[kUnrollLaterNodes];
   // A long loop: the iterations after the last whole round of vectors become a loop of their own.

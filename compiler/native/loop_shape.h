@@ -1,6 +1,6 @@
 // Decisions of the lowering about loops and blocks, made before any LLVM code is emitted: unrolling, tails, hints for
 // LLVM's vectoriser, and how much LLVM should optimise.
-// Sizes are counted in nodes of expressions, which stand for instructions; a call of exp counts as 25.
+// Sizes are counted in nodes of expressions, as in the cost model (analysis/cost_model.h).
 #pragma once
 #include <cstdint>
 #include <map>

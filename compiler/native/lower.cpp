@@ -10,6 +10,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/padded_arrays.h"
@@ -21,7 +22,7 @@ using loops::BufferId;
 using loops::SizeId;
 
 /// Alignment in bytes of buffers, and of data: data may be arrays of the caller.
-constexpr std::uint64_t kBufferAlignment = 64, kDataAlignment = 8;
+constexpr std::uint64_t kBufferAlignment = loops::kCacheLine, kDataAlignment = 8;
 
 /// Returns metadata that holds an integer.
 llvm::MDNode* integer_node(llvm::LLVMContext& context, std::uint64_t value) {
@@ -121,7 +122,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
     flags.setAllowReciprocal();
     flags.setAllowContract(true);
     builder.setFastMathFlags(flags);
-    const int lanes = wide ? 8 : 4;
+    const int lanes = wide ? loops::kLanes : loops::kNarrowLanes;
     TripPadding spare(program, source, lanes);
     const std::set<BufferId> picked = element_arrays(program, source);
     FunctionLowering(program, source, *function, builder, lanes, spare, picked).run();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
@@ -17,8 +18,6 @@
 namespace lehr::native {
 namespace {
 
-/// The bytes of a cache line.
-constexpr std::int64_t kLine = 64;
 /// The bytes of a table that are prefetched ahead; at least one row is.
 constexpr Threshold<std::int64_t> kAhead("native.lower_prefetches.ahead", 1 << 11);
 /// The most iterations that prefetches run ahead.
@@ -73,7 +72,7 @@ class NamedRows {
   }
   /// Adds a row if the access is of the form above and the row is at least a cache line.
   void note(loops::BufferId table, const std::vector<loops::ExprId>& indices, bool stored) {
-    if (indices.size() != 2 || bytes_of_row(p_, table) < kLine) return;
+    if (indices.size() != 2 || bytes_of_row(p_, table) < loops::kCacheLine) return;
     loops::ExprId at = indices[0];
     if (const auto* name = std::get_if<loops::Get>(&p_[at].node)) {
       const auto value = names_.find(name->scalar);
@@ -137,7 +136,7 @@ std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Progra
 }  // namespace
 
 void FunctionLowering::prefetch(llvm::Value* first, std::int64_t bytes, bool to_store) {
-  for (std::int64_t at = 0; at < bytes; at += kLine) {
+  for (std::int64_t at = 0; at < bytes; at += loops::kCacheLine) {
     llvm::Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>(at));
     b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
                        {line, b_.getInt32(to_store ? 1 : 0), b_.getInt32(3), b_.getInt32(1)});
@@ -178,7 +177,7 @@ void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index
     // The rows of a group are contiguous. An iteration that reads one column of them fetches as many bytes of the next
     // group.
     const std::int64_t bytes = static_cast<std::int64_t>(row_offsets.size()) * loops::bytes_of(program_[data].element);
-    if (bytes < kLine || !prefetched_.insert({data, *row_offsets.begin()}).second) continue;
+    if (bytes < loops::kCacheLine || !prefetched_.insert({data, *row_offsets.begin()}).second) continue;
     llvm::Value* next =
         b_.CreateAdd(values_.at(grouped_loop_->index), number(grouped_loop_->step + *row_offsets.begin()));
     llvm::Value* base = buffers_[data.index()];

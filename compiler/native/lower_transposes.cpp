@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/padded_arrays.h"
@@ -17,7 +18,7 @@ namespace lehr::native {
 namespace {
 
 /// The elements of a side of a square: those of a vector of doubles.
-constexpr int kLanes = 8;
+using loops::kLanes;
 /// The least trip count of the outer loop of a nest that is emitted as squares.
 constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);
 /// The rows of a square, as vectors.

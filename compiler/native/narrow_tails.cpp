@@ -11,11 +11,10 @@
 #include <numeric>
 #include <vector>
 
+#include "compiler/analysis/cost_model.h"
+
 namespace lehr::native {
 namespace {
-
-/// The bits of the shortest vector that is made.
-constexpr unsigned kLeastBits = 128;
 
 /// Returns how many lanes a constant mask includes, if these are the first ones and form a shorter vector; 0 otherwise.
 unsigned first_lanes(const llvm::Value* mask, const llvm::FixedVectorType& type) {
@@ -27,7 +26,7 @@ unsigned first_lanes(const llvm::Value* mask, const llvm::FixedVectorType& type)
     if (!bit || llvm::isa<llvm::UndefValue>(bit) || (bit->isOneValue() && count < k)) return 0;
     count += bit->isOneValue();
   }
-  const bool is_vector = std::has_single_bit(count) && count * type.getScalarSizeInBits() >= kLeastBits;
+  const bool is_vector = std::has_single_bit(count) && count * type.getScalarSizeInBits() >= loops::kShortestVectorBits;
   return is_vector && count < lanes ? count : 0;
 }
 

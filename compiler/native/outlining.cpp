@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
@@ -23,8 +24,6 @@ namespace {
 constexpr Threshold<std::size_t> kPartStatements("native.outlining.part_statements", 48);
 /// The status of a part that has left the loop around it.
 constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
-/// The most bytes of an array that may be in registers.
-constexpr Threshold<std::uint64_t> kInRegisters("native.outlining.in_registers", 1024);
 
 /// Consecutive statements of a block that become one function.
 using Part = std::span<const loops::Stmt>;
@@ -79,9 +78,11 @@ void FunctionLowering::call_cold_outlined(Part statements) {
   const auto move = [&](llvm::AllocaInst* to, llvm::AllocaInst* from) {
     b_.CreateMemCpyInline(to, to->getAlign(), from, from->getAlign(), b_.getInt64(*from->getAllocationSize(layout)));
   };
+  const auto most_bytes =
+      static_cast<std::uint64_t>(program_.thresholds[loops::kInRegisters] * bytes_of(loops::Type::f64));
   const auto copy = [&](llvm::Value*& at) {
     auto* original = llvm::dyn_cast_or_null<llvm::AllocaInst>(at);
-    if (!original || *original->getAllocationSize(layout) > program_.thresholds[kInRegisters]) return;
+    if (!original || *original->getAllocationSize(layout) > most_bytes) return;
     llvm::AllocaInst* own = stack_slot(original->getAllocatedType(), 1, "own");
     own->setAlignment(original->getAlign());
     move(own, original);

@@ -12,6 +12,7 @@
 #include <bit>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/passes.h"
@@ -22,8 +23,6 @@
 namespace lehr::loops {
 namespace {
 
-/// The most elements of arrays that a group of items keeps in registers: half of 32 vectors of 8.
-constexpr Threshold<std::int64_t> kInRegisters("block_registers.in_registers", 128);
 /// The number of rows that a table is assumed to have if only the data tell its length.
 constexpr Threshold<std::int64_t> kUnknownLength("block_registers.unknown_length", 64);
 /// The most items that run together.
@@ -31,7 +30,7 @@ constexpr Threshold<std::int64_t> kMost("block_registers.most", 4);
 /// The most items that run together if one function of an item waits for another.
 constexpr Threshold<std::int64_t> kMostWithLatency("block_registers.most_with_latency", 8);
 /// The number of items that run together if the loops that wait for functions run in lanes: two vectors.
-constexpr Threshold<std::int64_t> kInLanes("block_registers.in_lanes", 16);
+constexpr Threshold<std::int64_t> kInLanes("block_registers.in_lanes", 2 * kLanes);
 
 /// Returns true if the body has inner loops, their lengths do not come from memory, and nothing fails.
 bool has_common_loops_only(const Program& p, const For& loop) {

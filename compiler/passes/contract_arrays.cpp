@@ -14,15 +14,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {
-
-/// The most elements of a row that becomes a local array.
-constexpr Threshold<std::int64_t> kMostElements("contract_arrays.most_elements", 1024);
 
 /// Returns the arrays of expected statistics with a first axis of run-time size and rows of constant extents.
 SmallIdSet<BufferId> candidates_in(const Program& p) {
@@ -32,9 +29,9 @@ SmallIdSet<BufferId> candidates_in(const Program& p) {
     if (b.role != Role::expectation || b.element != Type::f64 || b.axes.empty() || p[b.axes[0]].constant >= 0) continue;
     std::int64_t elements = 1;
     for (std::size_t axis = 1; axis < b.axes.size(); ++axis)
-      elements = std::min(p.thresholds[kMostElements] + 1,
-                          elements * std::max<std::int64_t>(p[b.axes[axis]].constant, -p.thresholds[kMostElements]));
-    if (elements > 0 && elements <= p.thresholds[kMostElements]) out.insert(BufferId(k));
+      elements = std::min(p.thresholds[kCopiedElements] + 1,
+                          elements * std::max<std::int64_t>(p[b.axes[axis]].constant, -p.thresholds[kCopiedElements]));
+    if (elements > 0 && elements <= p.thresholds[kCopiedElements]) out.insert(BufferId(k));
   }
   return out;
 }
@@ -145,8 +142,8 @@ class ArrayContraction {
 
 /// Returns the program in which such arrays have become one row, local to each function that uses it.
 /// An array qualifies if it holds expected statistics and its first axis has a run-time size. Every access must be to
-/// the row of a loop's index, which one statement of that loop fills first. Rows have constant extents and at most 1024
-/// elements.
+/// the row of a loop's index, which one statement of that loop fills first. Rows have constant extents and at most
+/// kCopiedElements elements.
 Program contract_arrays(Program program) {
   ArrayContraction(program).run();
   return program;

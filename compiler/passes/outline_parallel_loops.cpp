@@ -19,6 +19,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
@@ -170,7 +171,7 @@ class Outliner {
   /// Returns true if the iterations can fill a vector, and a loop of equally many that is worth outlining is in the
   /// function.
   bool are_many(std::int64_t trip_count) const {
-    return trip_count >= p_.thresholds[kVectorIterations] && worthy_.contains(trip_count);
+    return trip_count >= p_.thresholds[kFillsVector] && worthy_.contains(trip_count);
   }
   /// Returns true if outlining the loop is a gain.
   bool is_worth_it(const For& loop, ExprId trip_count) const {
@@ -367,7 +368,7 @@ class Outliner {
       auto& loop = std::get<For>(out.body.back().node);
       loop.begin = expr(Type::i64, Get{begin});
       loop.end = expr(Type::i64, Get{end});
-      loop.independent = literal(p_, d.trip_count).value_or(0) >= p_.thresholds[kVectorIterations];
+      loop.independent = literal(p_, d.trip_count).value_or(0) >= p_.thresholds[kFillsVector];
     }
     if (!d.sums.empty()) phase.sums = sums_of(out.name, d.sums.size());
     for (std::size_t k = 0; k < d.sums.size(); ++k) {
@@ -430,7 +431,7 @@ class Outliner {
 /// may depend on constants and on regions before it, but on no other statement before it in the function. Scratch whose
 /// rows a region leaves for later statements becomes a table, because scratch is private to a thread. Loops stay if
 /// they have few iterations, or neither an inner loop nor a function call; the latter move if loops of equally many
-/// iterations (kVectorIterations or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions
+/// iterations (kFillsVector or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions
 /// stay as they are.
 Program outline_parallel_loops(Program program) {
   for (std::size_t k = 0, n = program.functions.size(); k < n; ++k) {

@@ -9,14 +9,12 @@
 
 #include <set>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
 
 namespace lehr::loops {
 namespace {
-
-/// The bytes of a cache line.
-constexpr std::int64_t kLine = 64;
 
 /// Returns the arrays that functions store to, element by element or with zeros.
 SmallIdSet<BufferId> filled_by_code(const Program& p) {
@@ -52,7 +50,7 @@ Program pad_rows(Program p) {
   for (const BufferId id : filled_by_code(p)) {
     const Buffer table = p[id];
     if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
-    const std::int64_t in_line = kLine / bytes_of(table.element), extent = p[table.axes.back()].constant;
+    const std::int64_t in_line = kCacheLine / bytes_of(table.element), extent = p[table.axes.back()].constant;
     if (extent < in_line) continue;
     p.buffers[id.index()].used_length = extent;
     p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
@@ -23,13 +24,8 @@
 namespace lehr::loops {
 namespace {
 
-/// The least length of an array that is recomputed: shorter arrays of doubles fit in the registers of a processor.
-constexpr Threshold<std::int64_t> kInMemory("rematerialise.in_memory", 16);
-
 /// The most loads in the formula of an element.
 constexpr Threshold<int> kMostLoads("rematerialise.most_loads", 2);
-/// The most bytes of a row that may stay in registers. Longer rows are read from memory again.
-constexpr Threshold<std::int64_t> kRegisterBytes("rematerialise.register_bytes", 128);
 
 /// Returns the number of loads in an expression of sums and products; nullopt if it has other operations.
 std::optional<int> loads_of(const Program& p, ExprId e) {
@@ -120,7 +116,8 @@ class Recompute {
   }
   /// Returns true if rows of the array are too long for the registers.
   bool is_long_row(const Buffer& b) const {
-    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > p_.thresholds[kRegisterBytes];
+    return b.axes.size() > 1 &&
+           p_[b.axes.back()].constant * bytes_of(b.element) > p_.thresholds[kShortArray] * bytes_of(Type::f64);
   }
 
   /// Returns the number of the statement in loop k that stores an array which can go.
@@ -138,7 +135,7 @@ class Recompute {
     const Buffer& array = p_[store.buffer];
     if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
     const std::int64_t extent = p_[array.axes[0]].constant;
-    return extent >= p_.thresholds[kInMemory] && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
+    return extent >= p_.thresholds[kShortArray] && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
            literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
   }
 
@@ -171,7 +168,7 @@ class Recompute {
 }  // namespace
 
 /// Returns the program in which arrays of cheap elements are computed where they are read. An array qualifies if
-/// * it is local to a function, of one axis and at least kInMemory elements,
+/// * it is local to a function, of one axis and at least kShortArray elements,
 /// * one loop fills it with products and sums of at most two loads, whose sources do not change afterwards,
 /// * all reads follow that loop in the same block.
 /// Long rows of tables are marked to be read from memory again (Load::reload). Elements keep their bits; a factor that

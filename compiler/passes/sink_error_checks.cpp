@@ -14,17 +14,14 @@
 #include <map>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {
-
-/// The least number of iterations of a loop that is worth vectorising.
-constexpr Threshold<std::int64_t> kLong("sink_error_checks.long", 8);
 
 /// Returns the code of a statement that only fails under a condition; 0 for any other statement.
 std::int32_t code_of(const Stmt& s) {
@@ -57,9 +54,10 @@ class CheckSinking {
   }
 
  private:
-  /// Returns true if the loop has 8 iterations or more, or a trip count that only the data tell.
+  /// Returns true if the loop has iterations that fill a vector, or a trip count that only the data tell.
   bool is_long(const For& loop) const {
-    return literal(p_, loop.end).value_or(p_.thresholds[kLong]) >= p_.thresholds[kLong];
+    const std::int64_t lanes = p_.thresholds[kFillsVector];
+    return literal(p_, loop.end).value_or(lanes) >= lanes;
   }
   /// Returns true if a statement of the loop calls a function such as exp.
   bool calls_functions(const For& loop) const {

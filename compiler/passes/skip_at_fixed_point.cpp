@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
 #include "compiler/loops/walk.h"
@@ -34,10 +35,8 @@ namespace {
 constexpr Threshold<std::int64_t> kMostKeys("skip_at_fixed_point.most_keys", 1024);
 /// The least number of operations that a skipped step saves for each compared element.
 constexpr Threshold<std::int64_t> kWorthIt("skip_at_fixed_point.worth_it", 4);
-/// The number of operations that a division, root or logarithm counts as.
-constexpr std::int64_t kSlowOperation = 10;
 /// The number of iterations that a loop over part of a row counts as.
-constexpr std::int64_t kUnknownTripCount = 2;
+constexpr double kUnknownTripCount = 2;
 
 /// Returns true if the array may be the state of a recurrence: scratch of doubles with constant extents.
 bool is_state(const Program& p, BufferId b) {
@@ -60,21 +59,16 @@ bool is_deterministic(const Program& p, const Stmt& s) {
 }
 
 /// Returns a rough number of the operations that a block executes.
-std::int64_t operations(const Program& p, const Block& b) {
-  std::int64_t out = 0;
+double operations(const Program& p, const Block& b) {
+  double out = 0;
   for (const Stmt& s : b) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       const auto *begin = std::get_if<ConstI>(&p[loop->begin].node), *end = std::get_if<ConstI>(&p[loop->end].node);
-      out += (begin && end ? end->value - begin->value : kUnknownTripCount) * operations(p, loop->body);
+      out += (begin && end ? static_cast<double>(end->value - begin->value) : kUnknownTripCount) *
+             operations(p, loop->body);
       continue;
     }
-    const auto count = [&](ExprId e) {
-      const auto* u = std::get_if<Unary>(&p[e].node);
-      const auto* d = std::get_if<Binary>(&p[e].node);
-      const bool slow = (u && u->op != UnaryOp::negate && u->op != UnaryOp::to_f64) || (d && d->op == BinaryOp::divide);
-      out += slow ? kSlowOperation : d ? 1 : 0;
-    };
-    Walk walk{p, count, [](BufferId, bool) {}};
+    Walk walk{p, [&](ExprId e) { out += operations_of(p, e); }, [](BufferId, bool) {}};
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   }
   return out;
@@ -200,7 +194,8 @@ class FixedPointSkip : ExprMaker {
       keys.push_back(b);
       compared += constant_extents(p_, b);
     }
-    if (compared > p_.thresholds[kMostKeys] || operations(p_, statements) < p_.thresholds[kWorthIt] * compared)
+    if (compared > p_.thresholds[kMostKeys] ||
+        operations(p_, statements) < static_cast<double>(p_.thresholds[kWorthIt] * compared))
       return {};
     return keys;
   }

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/passes/vectoriser/independent_loops.h"
 #include "compiler/passes/vectoriser/recurrence.h"
 
@@ -19,7 +20,7 @@ namespace {
 /// one by one.
 std::optional<VectorForm> lane_form(const Program& p, const For&, const Varying& varying) {
   if (!fits_in_lanes(p, varying)) return {};
-  return VectorForm{.width = 8, .unrolled = false, .min_group = 3};
+  return VectorForm{.width = kLanes, .unrolled = false, .min_group = 3};
 }
 
 }  // namespace

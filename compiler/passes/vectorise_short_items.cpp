@@ -14,6 +14,7 @@
 #include <utility>
 #include <variant>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/block_registers.h"
@@ -24,18 +25,8 @@
 namespace lehr::loops {
 namespace {
 
-/// The number of items that run together.
-constexpr std::int64_t kTogether = 8;
-/// The same as a real.
-constexpr double kLanes = kTogether;
 /// The most work in lanes that counts as a gain, as a fraction of the work of the plain loop.
 constexpr Threshold<double> kGain("vectorise_short_items.gain", 0.6);
-/// The number of operations that a function call counts as.
-constexpr double kFunction = 10;
-/// The number of operations that the transposition of one element of a row counts as.
-constexpr double kTransposed = 0.5;
-/// The mean number of iterations that whole vectors leave over, if the length is the index of another loop.
-constexpr double kLeftOver = 3.5;
 /// The most iterations of a loop that LLVM unrolls inside of a long loop.
 constexpr double kUnrolled = 3;
 /// The least number of iterations of a loop that counts as long there.
@@ -53,7 +44,7 @@ class Estimate {
   /// Returns true if lanes are a gain. `elements`: elements of an item's rows that must be transposed.
   bool gains(double elements) const {
     return fits_ && ((loops_ && sums_ && is_hard_) || region_trip_count_) &&
-           lane_cost_ + kTransposed * elements <= p_.thresholds[kGain] * loop_cost_;
+           lane_cost_ + kTransposedCost * elements <= p_.thresholds[kGain] * loop_cost_;
   }
 
  private:
@@ -86,7 +77,7 @@ class Estimate {
     sums_ = sums_ || (x && x->accumulate && p_[x->buffer].role == Role::statistic);
     const int calls = count(s, [&](ExprId e) { return is_function_call(p_, e); });
     is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
-    const double work = calls > 0 ? kFunction * calls : 1;
+    const double work = calls > 0 ? kFunctionCost * calls : 1;
     loop_cost_ += work * around.vectors;
     if (region_trip_count_ && around.along) loop_cost_ += distant_loads(s, *around.along) * around.times;
     lane_cost_ += work * around.times / kLanes;
@@ -180,7 +171,7 @@ std::optional<VectorForm> transposed_lane_form(const Program& p, const For& loop
   for (const IterationRow& row : iteration_rows(p, varying, loop))
     elements += static_cast<double>(row_elements(p, row.array) * (row.copy_in + (row.copy_out && estimate.of_phase())));
   if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(elements)) return {};
-  return VectorForm{.width = kTogether, .unrolled = false, .min_group = kTogether, .transposes_rows = true};
+  return VectorForm{.width = kLanes, .unrolled = false, .min_group = kLanes, .transposes_rows = true};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Include {
 };
 
 const std::vector<std::string> kStageOrder{"support",      "math",     "ast",     "model",     "binding",   "density",
-                                           "conditionals", "schedule", "loops",   "lower",     "analysis",  "passes",
+                                           "conditionals", "schedule", "loops",   "analysis",  "lower",     "passes",
                                            "native",       "evaluate", "machine", "embedding", "instance",  "posterior",
                                            "fit",          "score",    "predict", "diagnose",  "calibrate", "options",
                                            "report",       "library",  "console", "commands"};
@@ -42,6 +42,7 @@ const std::map<std::string, std::vector<std::string>> kRuntime{
     {"model", {"runtime/files/", "runtime/host.h", "runtime/terminal/printable.h", "runtime/result.h"}},
     {"binding", {"runtime/files/", "runtime/host.h", "runtime/terminal/printable.h", "runtime/result.h"}},
     {"loops", {"runtime/abi.h", "runtime/machine/random.h", "runtime/result.h", "runtime/threshold.h"}},
+    {"analysis", {"runtime/threshold.h"}},
     {"lower", {"runtime/abi.h", "runtime/machine/random.h", "runtime/threshold.h"}},
     {"passes", {"runtime/threshold.h"}},
     {"schedule", {"runtime/threshold.h"}},

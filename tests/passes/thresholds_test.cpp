@@ -29,14 +29,16 @@ struct ThresholdCase {
   std::string also = "";  // further thresholds NAME=VALUE, without which small data would not reach this one
 };
 
-constexpr const char* kInBlocks =
-    "block_registers.in_registers=16";  // small tables then count as larger than the registers
+constexpr const char* kInBlocks = "cost_model.in_registers=16";  // small tables then count as larger than the registers
 
 /// Thresholds of the lowering to loops and of the passes.
 const std::vector<ThresholdCase> kOfLoops{
-    {"block_registers.in_registers", {0, 1, 2, 4, 16, 1e6}},
+    {"cost_model.fills_vector", {1, 2, 3, 4, 1000, 1e9}, kInBlocks},
+    {"cost_model.in_registers", {0, 1, 2, 4, 16, 1e6}},
+    {"cost_model.short_array", {0, 1, 3, 1e9}},
+    {"cost_model.copied_elements", {0, 1, 2, 3, 1e9}},
+    {"cost_model.on_stack", {0, 4, 10, 20, 100, 1e6}},
     {"block_registers.in_lanes", {8, 32}, kInBlocks},
-    {"sink_error_checks.long", {1, 2, 3, 1e9}},
     {"jam_data_loops.long", {1, 2, 3, 1e9}},
     {"jam_data_loops.longest", {0, 2, 3, 1e9}},
     {"lower_chain_categories.sums_at_once", {1, 2, 3, 1000}},
@@ -44,7 +46,6 @@ const std::vector<ThresholdCase> kOfLoops{
     {"lower_chain_categories.least_sum", {1e-3, 1}},
     {"lower_cached_sums.few_lanes", {1, 2, 1000}},
     {"lower_cached_sums.most_lanes", {1, 2, 1000}},
-    {"lower_layout.stack_entries", {0, 4, 20, 1e6}},
     {"outlining.most_parts", {1, 2, 1e6}},
     {"lower_program.most_separate_sums", {0, 1, 2, 1e6}},
     {"lower_program.sums_together", {1, 2, 1e6}, "lower_program.most_separate_sums=0"},
@@ -53,9 +54,6 @@ const std::vector<ThresholdCase> kOfLoops{
     {"lower_hoisted_sums.most_elements", {0, 1, 4, 1e6}},
     {"lower_terms.worth_a_branch", {0, 1, 1e6}},
     {"lower_update.most_scattered", {0, 1, 4, 1e6}},
-    {"outermost.vector_iterations", {1, 2, 3, 1e9}},
-    {"outermost.widest_row", {0, 1, 2, 1e9}},
-    {"rematerialise.in_memory", {0, 1, 3, 1e9}},
     {"rematerialise.most_loads", {0, 1, 100}},
     {"regroup.large_model", {0, 1, 10, 1e9}},
     {"skip_at_fixed_point.most_keys", {0, 1, 3, 1e9}},
@@ -63,20 +61,15 @@ const std::vector<ThresholdCase> kOfLoops{
     {"outline_parallel_loops.few_iterations", {0, 1, 2, 3, 1e9}},
     {"vectorise_short_items.gain", {0, 1e9}},
     {"vectorise_short_items.long", {0, 2, 1e9}},
-    {"vectorised.widest", {0, 1, 3, 1e9}},
     {"bucket_by_length.window", {8, 16, 1024}},
     {"jam_steps.deep", {1, 2, 100}},
-    {"vector_loops.fewest_lanes", {1, 4, 1000}, kInBlocks},
-    {"vector_statements.widest_sum", {0, 1, 3, 1e9}},
-    {"vector_builder.on_stack", {0, 10, 100, 1e9}},
     {"latency.longest", {0, 1, 3, 1e9}, kInBlocks},
-    {"contract_arrays.most_elements", {0, 1, 3, 1e9}},
 };
 
 /// Thresholds of the code generation, whose effect shows in the text of the LLVM IR.
 const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.unroll_now_nodes", {0, 1e9}},
-    {"native.loop_shape.unrolled_vectors", {1, 1e6}},
+    {"cost_model.in_registers", {0, 8, 1e9}},
     {"native.loop_shape.function_nodes", {1, 1e6}},
     {"native.loop_shape.long_body_nodes", {1, 1e6}},
     {"native.loop_shape.little_work", {0, 1e12}},
@@ -84,7 +77,6 @@ const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
     {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.outlining.part_statements=4"},
     {"native.outlining.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
-    {"native.outlining.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
     {"native.lower_prefetches.most_iterations", {1, 100}},
     {"native.lower_transposes.fewest", {1, 1e6}},
@@ -99,7 +91,6 @@ const std::set<std::string> kOfUnitTests{
     "jam_data_loops.short_row",           // text/jam_data_loops
     "lower_full_rows.full",               // native/full_rows_test.cpp
     "lower_full_rows.most_values",        // native/full_rows_test.cpp
-    "rematerialise.register_bytes",       // text/rematerialise
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
@@ -120,17 +111,16 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
 /// Constants that are no thresholds, as file and name.
 const std::set<std::string> kConstants{
     // Widths and units for which the code is written.
-    "passes/pad_rows.kLine", "passes/jam_steps.kSteps", "passes/vectorise_short_items.kTogether",
-    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kIterations", "lower/lower_full_rows.kItems",
-    "lower/lower_full_rows.kTile", "lower/lower_full_rows.kLanes", "native/lower_transposes.kLanes",
-    "native/lower_prefetches.kLine", "native/lower.kBufferAlignment", "native/lower.kDataAlignment",
-    "native/narrow_tails.kLeastBits", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
-    "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
-    "native/loop_shape.kMuchWork",
+    "analysis/cost_model.kLanes", "analysis/cost_model.kNarrowLanes", "analysis/cost_model.kVectorRegisters",
+    "analysis/cost_model.kShortestVectorBits", "analysis/cost_model.kCacheLine", "passes/jam_steps.kSteps",
+    "passes/jam_data_loops.kIterations", "lower/lower_full_rows.kItems", "lower/lower_full_rows.kTile",
+    "native/lower.kBufferAlignment", "native/lower.kDataAlignment", "native/reduction_trees.kFewest",
+    "native/reduction_trees.kMost", "native/object_cache.kDigest", "native/object_cache.kUnfinished",
+    "native/outlining.kLeft", "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
-    "passes/skip_at_fixed_point.kSlowOperation", "passes/skip_at_fixed_point.kUnknownTripCount",
-    "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTransposed",
-    "passes/vectorise_short_items.kLeftOver", "passes/vectorise_short_items.kUnrolled",
+    "analysis/cost_model.kFunctionCost", "analysis/cost_model.kDivisionCost", "analysis/cost_model.kTransposedCost",
+    "analysis/cost_model.kLeftOver", "analysis/cost_model.kExpNodes", "passes/skip_at_fixed_point.kUnknownTripCount",
+    "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
     "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "lower/lower_chain_gaussian.kLog2Pi",
     "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",

@@ -11,6 +11,7 @@
 // visits a list of the others instead.
 #include <algorithm>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/lower/stages/fused_element.h"
 #include "compiler/lower/stages/stages.h"
 #include "compiler/model/roles.h"
@@ -22,9 +23,8 @@ using schedule::ItemStage;
 
 namespace {
 
-constexpr std::int64_t kItems = 4;  // in a group
-constexpr std::int64_t kTile = 16;  // elements of each item in a tile: two vectors
-constexpr std::int64_t kLanes = 8;  // partial sums over elements, one a lane of a vector
+constexpr std::int64_t kItems = 4;          // in a group
+constexpr std::int64_t kTile = 2 * kLanes;  // elements of each item in a tile: two vectors
 /// The fraction of counts above zero from which on it is cheaper to visit zeros than to leave them out.
 constexpr Threshold<double> kFull("lower_full_rows.full", 0.4);
 /// The number of values of a category from which on all counts must be above zero: the work arrays of four items then

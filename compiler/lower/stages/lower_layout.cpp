@@ -9,22 +9,14 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/lower/formulas.h"
 #include "compiler/model/roles.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
 
 using schedule::ItemStage;
 using schedule::Statistic;
-
-namespace {
-
-/// The numbers that the work arrays of one function may have on its stack, as a thread may have little of it. Further
-/// arrays are scratch buffers.
-constexpr Threshold<std::int64_t> kStackEntries("lower_layout.stack_entries", 4096);
-
-}  // namespace
 
 std::vector<model::PlateId> Part::event_axes(const model::Variable& v, int rank) const {
   if (rank == 0) return {};
@@ -101,7 +93,7 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
     shared_.work.on_stack = 0;
     shared_.work.used.clear();
   }
-  if (constant && shared_.work.on_stack + entries <= options_.thresholds[kStackEntries]) {
+  if (constant && shared_.work.on_stack + entries <= options_.thresholds[kOnStack]) {
     shared_.work.on_stack += entries;
     return b_.local_array(unique, sizes);
   }

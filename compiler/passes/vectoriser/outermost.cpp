@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vector_accesses.h"
@@ -34,7 +35,7 @@ struct IndexPositions {
  private:
   /// Returns true if the rows of the array are short enough for private copies in all iterations.
   static bool is_row(const Program& p, BufferId b) {
-    return has_constant_extents(p, p[b]) && row_elements(p, b) <= p.thresholds[kWidestRow];
+    return has_constant_extents(p, p[b]) && row_elements(p, b) <= p.thresholds[kCopiedElements];
   }
 };
 
@@ -66,8 +67,7 @@ std::optional<Stmt> interchanged(const Program& p, const Stmt& nest) {
     loops.push_back(loop);
     inner = &loop->body[0];
   }
-  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < p.thresholds[kVectorIterations])
-    return {};
+  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < p.thresholds[kFillsVector]) return {};
   const IndexPositions positions = positions_of(p, *inner, loops.back()->index);
   if (positions.elsewhere || positions.rows == 0 || positions.rows < positions.columns) return {};
   std::ranges::rotate(loops, loops.end() - 1);

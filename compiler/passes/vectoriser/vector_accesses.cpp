@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/vectoriser/outermost.h"
 #include "compiler/passes/vectoriser/vectorised.h"
 
 namespace lehr::loops {
@@ -73,7 +73,7 @@ class Accesses {
     const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], index_) &&
                       std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.is_varying(p_, e); }) &&
                       std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
-                      row_elements(p_, b) <= p_.thresholds[kWidestRow];
+                      row_elements(p_, b) <= p_.thresholds[kCopiedElements];
     RowAccesses& row = rows_[b];
     row.fits = row.fits && fits;
   }

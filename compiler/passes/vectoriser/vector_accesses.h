@@ -37,7 +37,7 @@ struct IterationRow {
 };
 
 /// Returns the arrays of which each iteration of the loop accesses only its own row. The rows have constant extents and
-/// at most kWidestRow elements (outermost.h). Rows of items that are stored to must be overwritten as a whole first.
+/// at most kCopiedElements elements. Rows of items that are stored to must be overwritten as a whole first.
 std::vector<IterationRow> iteration_rows(const Program& program, const Varying& varying, const For& loop);
 
 /// Returns true if the loop only adds up values of functions (exp, log) of what each iteration loads from memory. Such

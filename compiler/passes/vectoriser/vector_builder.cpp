@@ -5,15 +5,9 @@
 
 #include <utility>
 
-#include "runtime/threshold.h"
+#include "compiler/analysis/rewrite.h"
 
 namespace lehr::loops {
-namespace {
-
-/// The most elements of all private arrays on the stack together.
-constexpr Threshold<std::int64_t> kOnStack("vector_builder.on_stack", 4096);
-
-}  // namespace
 
 VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : ExprMaker(program), how_(how), to_(how.width) {
   p_.sizes.push_back({"group", how.width, -1});

@@ -28,8 +28,8 @@ class VectorBuilder : public ExprMaker {
   // ---- arrays ----
 
   /// Adds a new array with these axes and one more over the iterations: the last axis in the lane form, the first in
-  /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most 4096
-  /// elements.
+  /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most
+  /// kOnStack elements.
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
   /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);

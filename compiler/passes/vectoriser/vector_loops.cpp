@@ -12,19 +12,11 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vector_accesses.h"
 #include "compiler/passes/vectoriser/vector_statements.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
-namespace {
-
-/// The least number of iterations that fill a vector, so that a loop of the unrolled form may run in lanes.
-constexpr Threshold<std::int64_t> kFewestLanes("vector_loops.fewest_lanes", 8);
-
-}  // namespace
-
 void VectorStatements::of(const For& x, const Mask& m, Block& out) {
   if (unrolled() && only_sums_functions(p_, varying_, x)) return loop_by_iteration(x, m, out);
-  if (unrolled() && how_.width >= p_.thresholds[kFewestLanes] && waits_for_functions(p_, x)) {
+  if (unrolled() && how_.width >= p_.thresholds[kFillsVector] && waits_for_functions(p_, x)) {
     if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return run_in_lanes(x, *rows, m, out);
   }
   if (varies(x.end)) return masked_loop(x, m, out);

@@ -8,15 +8,8 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/support/overloaded.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
-namespace {
-
-/// The most elements of a statistic of which each lane has a private copy.
-constexpr Threshold<std::int64_t> kWidestSum("vector_statements.widest_sum", 1024);
-
-}  // namespace
 
 Block VectorStatements::block(const Block& b, const Mask& m) {
   Block out;
@@ -76,7 +69,7 @@ bool VectorStatements::is_private(const Stmt& s) const {
 
 bool VectorStatements::is_sum(const Store& x) const {
   return x.accumulate && p_[x.buffer].role == Role::statistic && has_constant_extents(p_, p_[x.buffer]) &&
-         (how_.unrolled || constant_extents(p_, x.buffer) <= p_.thresholds[kWidestSum]) &&
+         (how_.unrolled || constant_extents(p_, x.buffer) <= p_.thresholds[kCopiedElements]) &&
          std::ranges::none_of(x.indices, [&](ExprId e) { return varies(e); });
 }
 

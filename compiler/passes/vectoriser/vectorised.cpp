@@ -11,13 +11,9 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vector_statements.h"
-#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {
-
-/// The most elements of an array that each lane has a copy of, not counting axes of run-time size.
-constexpr Threshold<std::int64_t> kWidest("vectorised.widest", 1024);
 
 /// Vectorises one loop.
 class Vectoriser : VectorStatements {
@@ -151,7 +147,7 @@ std::int64_t constant_extents(const Program& p, BufferId b) {
 
 bool fits_in_lanes(const Program& p, const Varying& varying) {
   return std::ranges::all_of(varying.arrays,
-                             [&](BufferId b) { return constant_extents(p, b) <= p.thresholds[kWidest]; });
+                             [&](BufferId b) { return constant_extents(p, b) <= p.thresholds[kCopiedElements]; });
 }
 
 Block vectorised(Program& program, const For& loop, const Varying& varying, const VectorForm& how,

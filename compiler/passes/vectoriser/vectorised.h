@@ -9,6 +9,7 @@
 #pragma once
 #include <vector>
 
+#include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/varying.h"
 #include "compiler/loops/loops.h"
 
@@ -19,7 +20,7 @@ namespace lehr::loops {
 /// after the loop; lanes without an iteration are masked. Unrolled form: private scratch has the iterations as its
 /// first axis.
 struct VectorForm {
-  std::int64_t width = 8;  // how many iterations run together: the lanes, or the unroll factor
+  std::int64_t width = kLanes;  // how many iterations run together: the lanes, or the unroll factor
   /// True for the unrolled form: each statement is repeated for each iteration. False for the lane form: each statement
   /// becomes a loop over lanes.
   bool unrolled = false;
@@ -42,8 +43,8 @@ Block vectorised(Program& program, const For& loop, const Varying& varying, cons
 /// Returns the product of the constant extents of an array. An axis of run-time size, or of extent 0, counts as 1.
 std::int64_t constant_extents(const Program& program, BufferId array);
 
-/// Returns true if each array that differs between iterations has at most 1024 elements, not counting axes of run-time
-/// size.
+/// Returns true if each array that differs between iterations has at most kCopiedElements elements, not counting axes
+/// of run-time size.
 bool fits_in_lanes(const Program& program, const Varying& varying);
 
 /// Returns true if the extent of every axis of the array is a constant of the code.
