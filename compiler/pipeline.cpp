@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "compiler/analysis/verify.h"
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
 #include "compiler/conditionals/print_conditionals.h"
@@ -19,7 +20,6 @@
 #include "compiler/density/print_density.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "compiler/native/native.h"

@@ -11,11 +11,11 @@
 #include <stdexcept>
 
 #include "compiler/analysis/execute.h"
+#include "compiler/analysis/verify.h"
 #include "compiler/commands/commands.h"
 #include "compiler/console/pass_options.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
 

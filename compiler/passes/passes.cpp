@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compiler/loops/verify.h"
+#include "compiler/analysis/verify.h"
 
 namespace lehr::loops {
 namespace {

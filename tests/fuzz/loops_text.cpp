@@ -1,8 +1,8 @@
 // Fuzzing harness: texts of Loops. Each must parse or be refused with a reason. The text of what was parsed must parse
 // to the same, and the verifiers must end.
+#include "compiler/analysis/verify.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "tests/fuzz/input.h"
 
 using namespace lehr;

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "compiler/analysis/verify.h"
 #include "compiler/loops/builder.h"
 #include "compiler/loops/bytes.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 
 using namespace lehr;
 using namespace lehr::loops;

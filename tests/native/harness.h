@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/verify.h"
 #include "compiler/loops/builder.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "compiler/native/native.h"
 
 namespace lehr::test {

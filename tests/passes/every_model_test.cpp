@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/analysis/verify.h"
 #include "compiler/instance/instance.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "compiler/passes/passes.h"
 #include "runtime/inference/cavi.h"
 #include "tests/passes/run.h"

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "compiler/analysis/execute.h"
+#include "compiler/analysis/verify.h"
+#include "compiler/analysis/verify_regions.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
-#include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
 #include "tests/passes/random_programs.h"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "compiler/analysis/execute.h"
+#include "compiler/analysis/verify.h"
 #include "compiler/loops/parse_loops.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 
 namespace lehr::test {
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/analysis/verify.h"
 #include "compiler/instance/instance.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify.h"
 #include "compiler/passes/passes.h"
 #include "runtime/inference/cavi.h"
 #include "tests/files.h"

@@ -9,7 +9,7 @@
 //     E[n, k] = ...             allowed: n is of the range
 //     S[w] += ...               a reduction, if nothing reads S
 //     E[w, k] = ...             a race: w is not of the range
-#include "compiler/loops/verify_regions.h"
+#include "compiler/analysis/verify_regions.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // The verifier of Loops: one walk per function with the set of scalars in scope. Types are recomputed from the operands
 // and compared with those that expressions carry.
-#include "compiler/loops/verify.h"
+#include "compiler/analysis/verify.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
+#include "compiler/analysis/verify_regions.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/print_loops.h"
-#include "compiler/loops/verify_regions.h"
 
 namespace lehr::loops {
 namespace {
