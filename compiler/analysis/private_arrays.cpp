@@ -1,6 +1,7 @@
 // Tests for arrays that are filled before they are read; see the header for their exact meaning.
 #include "compiler/analysis/private_arrays.h"
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
 
@@ -12,8 +13,7 @@ bool fills(const Program& p, const Stmt& s, BufferId b) {
 }
 
 bool fills_rows(const Program& p, const For& loop, BufferId b) {
-  if (literal(p, loop.begin) != 0 || literal(p, loop.end) != p[p[b].axes.back()].constant || loop.step != 1)
-    return false;
+  if (!runs_over(p, loop, p[b].axes.back())) return false;
   for (const Stmt& x : loop.body) {
     const auto* store = std::get_if<Store>(&x.node);
     // The first mention of the array in the body must be the store of the element at the loop's index.

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/analysis/accesses.h"
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/support/overloaded.h"
 
@@ -14,17 +16,16 @@ namespace {
 /// The indices of an access, one for each axis.
 using AccessIndices = std::vector<ExprId>;
 
-/// Searches code for uses of an index; if `slices` is given, uses that select one of these do not count.
+/// Searches code for uses of an index other than to select one of the slices.
 struct Uses {
   const Program& p;
   ScalarId index;  // the index that is looked for
-  const Slices* slices = nullptr;
+  const Slices& slices;
 
   /// Returns true if that axis of the array is the sliced one.
   bool selects(BufferId b, std::size_t axis) const {
-    if (!slices) return false;
-    const auto slice = slices->find(b);
-    return slice != slices->end() && slice->second.axis == axis;
+    const auto slice = slices.find(b);
+    return slice != slices.end() && slice->second.axis == axis;
   }
   /// Returns true if an index of the access uses the index that is looked for.
   bool access(BufferId b, const AccessIndices& at) const {
@@ -60,7 +61,7 @@ struct Uses {
 /// Finds the slices of one loop.
 class Finder {
  public:
-  Finder(const Program& p, const For& loop) : p_(p), loop_(loop) {}
+  Finder(const Program& p, const For& loop) : p_(p), loop_(loop), index_{{loop.index}, {}} {}
 
   Slices find() {
     for (std::size_t k = 0; k < loop_.body.size(); ++k) {
@@ -73,21 +74,13 @@ class Finder {
   }
 
  private:
-  bool is(ExprId e, ScalarId scalar) const {
-    const auto* get = std::get_if<Get>(&p_[e].node);
-    return get && get->scalar == scalar;
-  }
-  bool is(ExprId e, std::int64_t value) const {
-    const auto* literal = std::get_if<ConstI>(&p_[e].node);
-    return literal && literal->value == value;
-  }
-
   /// Returns the axis that the loop's index selects from; nullopt if the index is used anywhere else in the access.
   std::optional<std::size_t> axis_of(const AccessIndices& at) const {
     std::optional<std::size_t> out;
     for (std::size_t k = 0; k < at.size(); ++k) {
-      if (is(at[k], loop_.index) && !out) out = k;
-      else if (Uses{p_, loop_.index}.expr(at[k])) return std::nullopt;
+      const Dependence x = dependence_of(p_, index_, loop_.index, at[k]);
+      if (x == Dependence::index && !out) out = k;
+      else if (x != Dependence::none) return std::nullopt;
     }
     return out;
   }
@@ -110,8 +103,7 @@ class Finder {
     for (std::size_t k = 0; k < store->indices.size(); ++k) {
       if (k == *axis) continue;
       const For& loop = *nest[depth++];
-      const std::int64_t extent = p_[p_[store->buffer].axes[k]].constant;
-      if (extent < 0 || !is(store->indices[k], loop.index) || !is(loop.begin, std::int64_t{0}) || !is(loop.end, extent))
+      if (!is_scalar(p_, store->indices[k], loop.index) || !runs_over(p_, loop, p_[store->buffer].axes[k]))
         return nullptr;
     }
     return store;
@@ -122,19 +114,17 @@ class Finder {
   bool is_alone(BufferId b, std::size_t axis, std::size_t filled) const {
     bool good = p_[b].role == Role::parameter || p_[b].role == Role::expectation || p_[b].role == Role::scratch;
     for (std::size_t k = 0; k < loop_.body.size() && good; ++k) {
-      Walk walk{p_,
-                [&](ExprId e) {
-                  const auto* load = std::get_if<Load>(&p_[e].node);
-                  if (load && load->buffer == b) good = good && k > filled && axis_of(load->indices) == axis;
-                },
-                [&](BufferId x, bool stored) { good = good && !(stored && x == b && k != filled); }};
-      std::visit([&](const auto& node) { walk.statement(node); }, loop_.body[k].node);
+      each_access(p_, {&loop_.body[k], 1}, [&](AccessKind kind, BufferId x, const AccessIndices& at) {
+        if (x != b) return;
+        good = good && (kind == AccessKind::load ? k > filled && axis_of(at) == axis : k == filled);
+      });
     }
     return good;
   }
 
   const Program& p_;
   const For& loop_;
+  const Varying index_;  // the index of the loop alone
   Slices slices_;
 };
 
@@ -143,7 +133,7 @@ class Finder {
 Slices slices_of(const Program& program, const For& loop) { return Finder(program, loop).find(); }
 
 bool depends_on_index(const Program& program, const For& loop, const Slices& slices, const Stmt& statement) {
-  return Uses{program, loop.index, &slices}.statement(statement);
+  return Uses{program, loop.index, slices}.statement(statement);
 }
 
 }  // namespace lehr::loops

@@ -15,7 +15,8 @@ namespace {
 /// Adds to `varying` what differs because of what is in it.
 class Spread {
  public:
-  Spread(const Program& p, Varying& varying) : p_(p), varying_(varying) {}
+  /// `together`: iterations run in step, so that they differ by control flow, too, but share the indices of loops.
+  Spread(const Program& p, Varying& varying, bool together) : p_(p), varying_(varying), together_(together) {}
 
   /// Looks at each statement once. Returns true if anything was added. `divergent`: not all iterations execute the
   /// block.
@@ -34,12 +35,15 @@ class Spread {
   bool add(BufferId b, bool varying) { return varying && is_scratch(p_[b]) && varying_.arrays.insert(b).second; }
 
   /// The functions `of` look at a statement of each kind and return true if anything was added.
-  bool of(const For& x, bool divergent) { return block(x.body, divergent || varies(x.begin) || varies(x.end)); }
+  bool of(const For& x, bool divergent) {
+    const bool either = varies(x.begin) || varies(x.end), more = !together_ && add(x.index, either);
+    return block(x.body, divergent || (together_ && either)) || more;
+  }
   bool of(const Let& x, bool) { return !down_.contains(x.scalar) && add(x.scalar, varies(x.value)); }
   bool of(const Local& x, bool) { return add(x.scalar, varies(x.initial)); }
   bool of(const Assign& x, bool divergent) { return add(x.scalar, divergent || varies(x.value)); }
   bool of(const Accumulate& x, bool divergent) {
-    return add(x.scalar, divergent || varies(x.value) || !declared_.contains(x.scalar));
+    return add(x.scalar, divergent || varies(x.value) || (together_ && !declared_.contains(x.scalar)));
   }
   bool of(const Store& x, bool divergent) {
     return add(x.buffer,
@@ -47,7 +51,7 @@ class Spread {
   }
   bool of(const Fill& x, bool divergent) { return add(x.buffer, divergent || varies(x.value)); }
   bool of(const If& x, bool divergent) {
-    const bool either = divergent || varies(x.condition);
+    const bool either = divergent || (together_ && varies(x.condition));
     const bool more = block(x.then_block, either);
     return block(x.else_block, either) || more;
   }
@@ -57,6 +61,7 @@ class Spread {
 
   const Program& p_;
   Varying& varying_;
+  const bool together_;
 
  public:
   SmallIdSet<ScalarId> down_;      // scalars of countdowns: all iterations count together, so they do not differ
@@ -66,10 +71,15 @@ class Spread {
 }  // namespace
 
 bool Varying::is_varying(const Program& p, ExprId e) const {
-  const auto* get = std::get_if<Get>(&p[e].node);
-  const auto* load = std::get_if<Load>(&p[e].node);
-  if ((get && scalars.contains(get->scalar)) || (load && arrays.contains(load->buffer))) return true;
-  return any_operand(p[e], [&](ExprId operand) { return is_varying(p, operand); });
+  if (memo.members != scalars.size() + arrays.size()) memo = {{}, scalars.size() + arrays.size()};
+  if (e.index() >= memo.found.size()) memo.found.resize(p.exprs.size(), -1);
+  if (memo.found[e.index()] < 0) {
+    const auto* get = std::get_if<Get>(&p[e].node);
+    const auto* load = std::get_if<Load>(&p[e].node);
+    const bool own = (get && scalars.contains(get->scalar)) || (load && arrays.contains(load->buffer));
+    memo.found[e.index()] = own || any_operand(p[e], [&](ExprId operand) { return is_varying(p, operand); });
+  }
+  return memo.found[e.index()] > 0;
 }
 
 std::optional<ScalarId> countdown(const Program& p, const For& loop) {
@@ -121,10 +131,18 @@ SmallIdSet<ScalarId> declared_in(const Block& block) {
 Varying varying_in(const Program& program, const For& loop) {
   Varying out;
   out.scalars.insert(loop.index);
-  Spread spread(program, out);
+  Spread spread(program, out, true);
   find_countdowns(program, loop.body, spread.down_);
   spread.declared_ = declared_in(loop.body);
   while (spread.block(loop.body, false)) {
+  }
+  return out;
+}
+
+Varying formed_from(const Program& program, const Block& block, SmallIdSet<ScalarId> from) {
+  Varying out{std::move(from), {}};
+  Spread spread(program, out, false);
+  while (spread.block(block, false)) {
   }
   return out;
 }

@@ -2,9 +2,8 @@
 // at the same time. Every worker has a copy of its own of scratch and of sums; everything else is common to all
 // (runtime/parallel/workers.h).
 //
-// An access belongs to the range if one of its indices depends on the range. "Depends" is a fixed point over the
-// scalars and private arrays of the function. A value depends on the range if it is computed from the range or from
-// such a value, or loaded at an index that depends on it. For items n in begin .. end,
+// An access belongs to the range if one of its indices depends on the range (accesses.h, formed_from). For items n in
+// begin .. end,
 //
 //     E[n, k] = ...             allowed: n is of the range
 //     S[w] += ...               a reduction, if nothing reads S
@@ -13,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 
@@ -34,61 +33,20 @@ void touch(const Program& p, const Function& f, Touched& out) {
   Walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); }}.block(f.body);
 }
 
-/// The scalars and private arrays of a function that depend on the range with which it is called.
-class FromRange {
- public:
-  FromRange(const Program& p, const Function& f) : p_(p) {
-    scalars_.insert(f.parameters[0]);
-    scalars_.insert(f.parameters[1]);
-    do {
-      more_ = false;
-      memo_.assign(p.exprs.size(), -1);
-      block(f.body);
-    } while (more_);
+/// Returns what a race is, for a message.
+std::string_view text_of(Race race) {
+  switch (race) {
+    case Race::filled:
+      return "is filled as a whole in a parallel region";
+    case Race::stored_elsewhere:
+      return "is stored in a parallel region at a place that is not its own";
+    case Race::sum_loaded:
+      return "is a sum of a parallel region that it reads";
+    case Race::loaded_elsewhere:
+      return "is stored in a parallel region that reads places of others";
   }
-
-  /// Returns true if the expression depends on the range.
-  bool holds(ExprId e) const {
-    signed char& memo = memo_[e.index()];
-    if (memo < 0) memo = of(p_[e]) ? 1 : 0;
-    return memo > 0;
-  }
-  /// Returns true if one of the expressions depends on the range.
-  bool holds_any(const std::vector<ExprId>& all) const {
-    return std::ranges::any_of(all, [&](ExprId e) { return holds(e); });
-  }
-
- private:
-  template <class Id>
-  void add(std::set<Id>& to, Id id, bool formed) {
-    if (formed) more_ = to.insert(id).second || more_;
-  }
-  void block(const Block& b) {
-    each_statement(b, [&](const Stmt& s) {
-      if (const auto* x = std::get_if<For>(&s.node)) add(scalars_, x->index, holds_any({x->begin, x->end}));
-      if (const auto* x = std::get_if<Let>(&s.node)) add(scalars_, x->scalar, holds(x->value));
-      if (const auto* x = std::get_if<Local>(&s.node)) add(scalars_, x->scalar, holds(x->initial));
-      if (const auto* x = std::get_if<Assign>(&s.node)) add(scalars_, x->scalar, holds(x->value));
-      if (const auto* x = std::get_if<Accumulate>(&s.node)) add(scalars_, x->scalar, holds(x->value));
-      if (const auto* x = std::get_if<Store>(&s.node); x && is_scratch(p_[x->buffer]))
-        add(arrays_, x->buffer, holds(x->value) || holds_any(x->indices));
-    });
-  }
-
-  /// Computes holds().
-  bool of(const Expr& e) const {
-    const auto* get = std::get_if<Get>(&e.node);
-    const auto* load = std::get_if<Load>(&e.node);
-    if ((get && scalars_.contains(get->scalar)) || (load && arrays_.contains(load->buffer))) return true;
-    return any_operand(e, [&](ExprId operand) { return holds(operand); });
-  }
-
-  const Program& p_;
-  std::set<ScalarId> scalars_;
-  std::set<BufferId> arrays_;
-  mutable std::vector<signed char> memo_;  // memo by expression, for the current sets: 1 yes, 0 no, -1 not computed
-  bool more_ = false;
-};
+  return "";
+}
 
 /// Checks all parallel regions of a program.
 class Regions {
@@ -151,25 +109,9 @@ class Regions {
   /// every worker has a copy.
   template <class MayBeSum>
   void check_shared(const Function& f, const MayBeSum& may_be_sum) {
-    const FromRange from_range(p_, f);
-    std::set<BufferId> stored, added;
-    each_statement(f.body, [&](const Stmt& s) {
-      const auto* fill = std::get_if<Fill>(&s.node);
-      if (fill && !is_scratch(p_[fill->buffer])) problem(fill->buffer, "is filled as a whole in a parallel region");
-      const auto* store = std::get_if<Store>(&s.node);
-      if (!store || (is_scratch(p_[store->buffer]) && !may_be_sum(store->buffer))) return;
-      if (from_range.holds_any(store->indices)) stored.insert(store->buffer);
-      else if (store->accumulate && may_be_sum(store->buffer)) added.insert(store->buffer);
-      else problem(store->buffer, "is stored in a parallel region at a place that is not its own");
-    });
-    const auto on_expr = [&](ExprId e) {
-      const auto* load = std::get_if<Load>(&p_[e].node);
-      if (!load) return;
-      if (added.contains(load->buffer)) problem(load->buffer, "is a sum of a parallel region that it reads");
-      if (stored.contains(load->buffer) && !from_range.holds_any(load->indices))
-        problem(load->buffer, "is stored in a parallel region that reads places of others");
-    };
-    Walk{p_, on_expr, [](BufferId, bool) {}}.block(f.body);
+    const Varying from_range = formed_from(p_, f.body, {f.parameters[0], f.parameters[1]});
+    for (const auto& [array, race] : races_of(p_, Accesses(p_, f.body, from_range, {}), may_be_sum))
+      problem(array, text_of(race));
   }
 
   const Program& p_;

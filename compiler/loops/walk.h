@@ -2,6 +2,7 @@
 // It is for analyses; what changes programs is in compiler/analysis/rewrite.h.
 #pragma once
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -136,10 +137,10 @@ Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
 template <class OnExpr, class OnBuffer, class OnScalar>
 Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
-/// Calls `body` with every statement of a block and, after each loop or branch, with those inside it.
+/// Calls `body` with every statement of a block or a part of one and, after each loop or branch, with those inside it.
 template <class Body>
-void each_statement(const Block& block, const Body& body) {
-  for (const Stmt& s : block) {
+void each_statement(std::span<const Stmt> statements, const Body& body) {
+  for (const Stmt& s : statements) {
     body(s);
     if (const auto* loop = std::get_if<For>(&s.node)) each_statement(loop->body, body);
     if (const auto* branch = std::get_if<If>(&s.node)) {

@@ -9,7 +9,9 @@
 #include <set>
 #include <variant>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
+#include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "runtime/threshold.h"
@@ -107,51 +109,36 @@ Measure measure(const Program& program, const Block& block, int lanes) {
 /// Returns true if the body stores to scratch, or adds to an array, of which iterations do not each have their own
 /// element. An element is an iteration's own if the loop's index is the last index of every access.
 bool shares_scratch(const Program& program, const For& loop) {
-  std::set<BufferId> stored, shared;
-  const auto visit = [&](BufferId b, const std::vector<ExprId>& at) {
-    if (at.empty() || !is_scalar(program, at.back(), loop.index)) shared.insert(b);
-  };
-  for (const Stmt& s : loop.body) {
-    if (const auto* x = std::get_if<Store>(&s.node)) {
-      if (program[x->buffer].role == Role::scratch || x->accumulate) stored.insert(x->buffer);
-      visit(x->buffer, x->indices);
-    } else if (!std::holds_alternative<Let>(s.node)) {
-      Walk walk{program, [](ExprId) {},
-                [&](BufferId b, bool is_stored) {
-                  if (is_stored) stored.insert(b);
-                  shared.insert(b);
-                }};
-      std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-    }
-  }
-  const auto on_expr = [&](ExprId e) {
-    if (const auto* x = std::get_if<Load>(&program[e].node)) visit(x->buffer, x->indices);
-  };
-  Walk{program, on_expr, [](BufferId, bool) {}}.block(loop.body);
-  return std::ranges::any_of(stored, [&](BufferId b) { return shared.contains(b); });
+  Effects others;  // of statements whose accesses are not looked at one by one
+  for (const Stmt& s : loop.body)
+    if (!std::holds_alternative<Store>(s.node) && !std::holds_alternative<Let>(s.node))
+      others.add(effects_of(program, s));
+  const Accesses accesses(program, loop);
+  return std::ranges::any_of(accesses.all(), [&](const auto& of_array) {
+    const auto& [array, all] = of_array;
+    const bool stored = std::ranges::any_of(all, [&](const IterationAccess& x) {
+      return x.kind == AccessKind::add || (x.kind == AccessKind::store && program[array].role == Role::scratch);
+    });
+    if (others.stores.contains(array)) return true;
+    return stored && (others.loads.contains(array) || !accesses.is_own(array, program[array].axes.size() - 1));
+  });
 }
 
 /// Returns true if every access is next to that of the iteration before, or the same in all iterations, so that vectors
 /// need no gathers.
 bool runs_along(const Program& program, const For& loop) {
-  std::set<ScalarId> own = {loop.index};
-  for (const Stmt& s : loop.body)
-    if (const auto scalar = declared(s)) own.insert(*scalar);
-  bool along = true;
-  const auto is_same = [&](ExprId at) { return !mentions(program, at, own); };
-  const auto visit = [&](const std::vector<ExprId>& at) {
-    for (std::size_t k = 0; k < at.size(); ++k)
-      along = along && (is_same(at[k]) || (k + 1 == at.size() && is_scalar(program, at[k], loop.index)));
-  };
-  const auto on_expr = [&](ExprId e) {
-    if (const auto* x = std::get_if<Load>(&program[e].node)) visit(x->indices);
-  };
+  Varying own{{loop.index}, {}};
   for (const Stmt& s : loop.body) {
-    along = along && !std::holds_alternative<If>(s.node);
-    if (const auto* x = std::get_if<Store>(&s.node)) visit(x->indices);
+    if (std::holds_alternative<If>(s.node)) return false;
+    if (const auto scalar = declared(s)) own.scalars.insert(*scalar);
   }
-  Walk{program, on_expr, [](BufferId, bool) {}}.block(loop.body);
-  return along;
+  const auto is_along = [](const IterationAccess& x) {
+    for (std::size_t k = 0; k < x.axes.size(); ++k)
+      if (x.axes[k] != Dependence::none && (k + 1 < x.axes.size() || x.axes[k] != Dependence::index)) return false;
+    return true;
+  };
+  const Accesses accesses(program, loop.body, own, loop.index);
+  return std::ranges::all_of(accesses.all(), [&](const auto& x) { return std::ranges::all_of(x.second, is_along); });
 }
 
 /// Counts the nodes that a call evaluates at most, if no loop's length depends on data.

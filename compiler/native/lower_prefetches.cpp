@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
@@ -61,14 +62,10 @@ class NamedRows {
   }
   /// Looks at the loads and the store of a statement.
   void of(const loops::Stmt& s) {
-    loops::Walk walk{p_,
-                     [&](loops::ExprId e) {
-                       if (const auto* load = std::get_if<loops::Load>(&p_[e].node))
-                         note(load->buffer, load->indices, false);
-                     },
-                     [](loops::BufferId, bool) {}};
-    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-    if (const auto* store = std::get_if<loops::Store>(&s.node)) note(store->buffer, store->indices, true);
+    loops::each_access(p_, {&s, 1},
+                       [&](loops::AccessKind kind, loops::BufferId b, const std::vector<loops::ExprId>& at) {
+                         note(b, at, kind != loops::AccessKind::load);
+                       });
   }
   /// Adds a row if the access is of the form above and the row is at least a cache line.
   void note(loops::BufferId table, const std::vector<loops::ExprId>& indices, bool stored) {

@@ -19,6 +19,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
@@ -33,31 +34,6 @@ namespace {
 
 /// The least number of iterations of a loop that is outlined.
 constexpr Threshold<std::int64_t> kFewIterations("outline_parallel_loops.few_iterations", 4);
-
-/// Calls f(buffer, indices) for every access of a statement to an element. A Fill has no indices.
-template <class F>
-void each_access(const Program& p, const Stmt& s, const F& f) {
-  Walk walk{p,
-            [&](ExprId e) {
-              if (const auto* load = std::get_if<Load>(&p[e].node)) f(load->buffer, load->indices);
-            },
-            [](BufferId, bool) {}};
-  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-  const auto stores = [&](const auto& self, const Stmt& x) -> void {
-    if (const auto* store = std::get_if<Store>(&x.node)) f(store->buffer, store->indices);
-    if (const auto* fill = std::get_if<Fill>(&x.node)) f(fill->buffer, {});
-    const auto all = [&](const Block& b) {
-      for (const Stmt& y : b)
-        self(self, y);
-    };
-    if (const auto* loop = std::get_if<For>(&x.node)) all(loop->body);
-    if (const auto* branch = std::get_if<If>(&x.node)) {
-      all(branch->then_block);
-      all(branch->else_block);
-    }
-  };
-  stores(stores, s);
-}
 
 /// Returns true if an iteration contains a loop or a function call, so that there is more to do than starting it.
 bool is_worth_it(const Program& p, const For& loop) {
@@ -85,6 +61,7 @@ struct RegionDraft {
   ExprId trip_count;                 // the trip count
   Block loops;                       // the loops, in order
   Effects effects;                   // their effects together
+  std::vector<Accesses> accesses;    // the accesses of each
   std::vector<ScalarId> lets, sums;  // scalars of the function that the region computes again; scalars that it adds to
   std::vector<BufferId> scratch;     // arrays that are private to whoever runs the region
 };
@@ -245,34 +222,10 @@ class Outliner {
 
   /// Returns true if each iteration of the loops accesses only its own rows of the array: one axis is always indexed by
   /// the loop.
-  bool own_rows(BufferId b, const Block& loops) const {
-    for (std::size_t axis = 0; axis < p_[b].axes.size(); ++axis) {
-      bool good = true;
-      for (const Stmt& s : loops) {
-        each_access(p_, s, [&](BufferId x, const std::vector<ExprId>& at) {
-          if (x != b || !good) return;
-          const auto* get = axis < at.size() ? std::get_if<Get>(&p_[at[axis]].node) : nullptr;
-          good = get && get->scalar == std::get<For>(s.node).index;
-        });
-      }
-      if (good) return true;
-    }
+  bool own_rows(BufferId b, const std::vector<Accesses>& loops) const {
+    for (std::size_t axis = 0; axis < p_[b].axes.size(); ++axis)
+      if (std::ranges::all_of(loops, [&](const Accesses& x) { return x.is_own(b, axis); })) return true;
     return false;
-  }
-  /// Returns true if the index of a loop selects elements of the array, so that an iteration would find there what
-  /// another one has left. Such an array cannot be private to whoever runs a range.
-  bool leaves_rows(BufferId b, const Block& loops) const {
-    bool out = false;
-    for (const Stmt& s : loops) {
-      const ScalarId index = std::get<For>(s.node).index;
-      const auto read = [&](ScalarId x, ScalarUse) { out = out || x == index; };
-      each_access(p_, s, [&](BufferId x, const std::vector<ExprId>& at) {
-        Walk walk{p_, [](ExprId) {}, [](BufferId, bool) {}, read};
-        for (std::size_t k = 0; x == b && k < at.size(); ++k)
-          walk.expr(at[k]);
-      });
-    }
-    return out;
   }
   /// Notes in `d` the scratch that becomes private to the region. Returns false if an array that the loops store to is
   /// neither accessed by own rows nor private scratch.
@@ -285,9 +238,10 @@ class Outliner {
     d.scratch.clear();
     for (const BufferId b : touched) {
       const bool local = std::ranges::find(own, b) != own.end();
-      if (!local && own_rows(b, d.loops)) continue;
+      if (!local && own_rows(b, d.accesses)) continue;
       if (!is_scratch(p_[b]) || mentions_.at(b) > 1) return false;
-      if (leaves_rows(b, d.loops)) return false;
+      // An iteration would find there what another one has left.
+      if (std::ranges::any_of(d.accesses, [&](const Accesses& x) { return x.varies(b); })) return false;
       d.scratch.push_back(b);
     }
     return true;
@@ -342,7 +296,7 @@ class Outliner {
       }
       if (conflict(x, drafts_[k].effects)) break;
     }
-    RegionDraft alone{*trip_count, {}, {}, {}, {}, {}};
+    RegionDraft alone{*trip_count, {}, {}, {}, {}, {}, {}};
     if (!add(alone, s, x)) return false;
     drafts_.push_back(std::move(alone));
     return true;
@@ -351,6 +305,7 @@ class Outliner {
   bool add(RegionDraft& d, const Stmt& s, const Effects& x) const {
     d.loops.push_back(s);
     d.effects.add(x);
+    d.accesses.emplace_back(p_, std::get<For>(s.node));
     return take_scalars(x, d) && take_arrays(d);
   }
   /// Makes the function of a region, with the parameters begin and end, and the Phase that calls it.

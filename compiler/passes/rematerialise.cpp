@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/rewrite.h"
@@ -134,9 +135,8 @@ class Recompute {
   bool is_whole(const For& loop, const Store& store) const {
     const Buffer& array = p_[store.buffer];
     if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
-    const std::int64_t extent = p_[array.axes[0]].constant;
-    return extent >= p_.thresholds[kShortArray] && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
-           literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
+    return p_[array.axes[0]].constant >= p_.thresholds[kShortArray] && is_scalar(p_, store.indices[0], loop.index) &&
+           runs_over(p_, loop, array.axes[0]);
   }
 
   /// Returns true if only statements after loop k in this block read the array, the formula is cheap, and its sources

@@ -14,6 +14,7 @@
 #include <utility>
 #include <variant>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
@@ -148,15 +149,8 @@ class Estimate {
 /// Returns true if data name rows of arrays: the rows of eight items are then in distant memory.
 bool gathers_rows(const Program& p, const For& loop) {
   bool found = false;
-  const auto look = [&](const std::vector<ExprId>& at) {
+  each_access(p, loop.body, [&](AccessKind, BufferId, const std::vector<ExprId>& at) {
     found = found || std::ranges::any_of(at, [&](ExprId e) { return loads(p, e); });
-  };
-  const auto on_expr = [&](ExprId e) {
-    if (const auto* x = std::get_if<Load>(&p[e].node)) look(x->indices);
-  };
-  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
-  each_statement(loop.body, [&](const Stmt& s) {
-    if (const auto* x = std::get_if<Store>(&s.node)) look(x->indices);
   });
   return found;
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/rewrite.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
@@ -22,11 +23,7 @@ namespace {
 /// `outside`: arrays that the function mentions outside of the loop; no private array may be among them.
 bool can_be_vectorised(const Program& p, const For& loop, const Varying& varying, const SmallIdSet<BufferId>& outside) {
   SmallIdSet<ScalarId> declared, assigned, read;
-  SmallIdSet<BufferId> loaded, added;
-  Walk walk{p, [](ExprId) {},
-            [&](BufferId b, bool stored) {
-              if (!stored) loaded.insert(b);
-            },
+  Walk walk{p, [](ExprId) {}, [](BufferId, bool) {},
             [&](ScalarId s, ScalarUse how) {
               if (how == ScalarUse::declared) declared.insert(s);
               if (how == ScalarUse::assigned) assigned.insert(s);
@@ -40,14 +37,17 @@ bool can_be_vectorised(const Program& p, const For& loop, const Varying& varying
     if (std::holds_alternative<BreakIf>(s.node)) good = false;
     if (const auto* x = std::get_if<Assign>(&s.node)) good = good && declared.contains(x->scalar);
     if (const auto* x = std::get_if<For>(&s.node)) good = good && !varying.is_varying(p, x->begin);
-    if (const auto* x = std::get_if<Fill>(&s.node)) good = good && is_scratch(p[x->buffer]);
-    const auto* x = std::get_if<Store>(&s.node);
-    if (!x || is_scratch(p[x->buffer])) return;
-    if (x->accumulate && p[x->buffer].role == Role::statistic) added.insert(x->buffer);
-    else good = good && std::ranges::any_of(x->indices, [&](ExprId e) { return varying.is_varying(p, e); });
   });
-  return good && std::ranges::all_of(assigned, is_sum) &&
-         std::ranges::none_of(added, [&](BufferId b) { return loaded.contains(b); }) &&
+  // Lanes add to copies of statistics.
+  const auto is_statistic = [&](BufferId b) { return p[b].role == Role::statistic; };
+  const Accesses accesses(p, loop.body, varying, loop.index);
+  const auto loads_sum = [&](const auto& of_array) {
+    const auto& [array, all] = of_array;
+    return is_statistic(array) && std::ranges::any_of(all, &IterationAccess::loads) &&
+           std::ranges::any_of(all, [](const IterationAccess& x) { return x.kind == AccessKind::add; });
+  };
+  return good && std::ranges::all_of(assigned, is_sum) && races_of(p, accesses, is_statistic).empty() &&
+         std::ranges::none_of(accesses.all(), loads_sum) &&
          std::ranges::none_of(varying.scalars, [&](ScalarId s) { return p[s].type == Type::boolean; }) &&
          std::ranges::none_of(varying.arrays, [&](BufferId b) { return outside.contains(b); });
 }

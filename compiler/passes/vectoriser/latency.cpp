@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/private_arrays.h"
 #include "compiler/loops/facts.h"
@@ -28,17 +29,15 @@ class RowFinder {
       const bool leaves = std::holds_alternative<If>(s.node) || std::holds_alternative<Fail>(s.node) ||
                           std::holds_alternative<Fill>(s.node);
       good_ = good_ && !leaves && !(inner && (varies(inner->begin) || varies(inner->end)));
-      if (const auto* x = std::get_if<Store>(&s.node)) add_access(x->buffer, x->indices, true);
     });
-    const auto on_expr = [&](ExprId e) {
-      const auto* x = std::get_if<Load>(&p_[e].node);
-      if (x && varies(e)) add_access(x->buffer, x->indices, false);
-    };
-    Walk{p_, on_expr, [](BufferId, bool) {}}.block(loop.body);
+    const Accesses of_item(p_, loop.body, varying_, item_), of_loop(p_, loop);
+    for (const auto& [array, all] : of_item.all())
+      for (const IterationAccess& x : all)
+        if (!x.loads() || x.varies() || varying_.arrays.contains(array)) add_access(array, x);
     if (!good_) return std::nullopt;
     for (const auto* all : {&out_.rows, &out_.scratch}) {
       for (const BufferId b : *all)
-        if (!fills_rows(p_, loop, b) || !has_own_only(loop, b)) out_.live_in.insert(b);
+        if (!fills_rows(p_, loop, b) || !of_loop.is_own(b, p_[b].axes.size() - 1)) out_.live_in.insert(b);
     }
     return out_;
   }
@@ -47,34 +46,17 @@ class RowFinder {
   bool varies(ExprId e) const { return varying_.is_varying(p_, e); }
 
   /// Adds an access. Clears good_ if its form is neither array[item, e], array[item], scratch[e] nor scratch[].
-  void add_access(BufferId b, const std::vector<ExprId>& at, bool stored) {
-    const std::size_t own = is_scratch(p_[b]) ? 0 : 1;
-    const bool fits = at.size() <= own + 1 && at.size() >= own && (own == 0 || is_scalar(p_, at[0], item_));
+  void add_access(BufferId b, const IterationAccess& x) {
+    const std::size_t own = is_scratch(p_[b]) ? 0 : 1, axes = x.axes.size();
+    const bool fits = axes <= own + 1 && axes >= own && (own == 0 || x.axes[0] == Dependence::index);
     good_ = good_ && fits && (own == 1 || varying_.arrays.contains(b)) &&
-            std::none_of(at.begin() + static_cast<std::ptrdiff_t>(std::min(own, at.size())), at.end(),
-                         [&](ExprId e) { return varies(e); });
+            (axes == own || x.axes.back() == Dependence::none);
     // Single elements are read as they are: neighbouring items have neighbouring elements.
-    if (!good_ || at.empty() || (at.size() == own && !stored)) return;
-    const std::int64_t length = at.size() > own ? p_[p_[b].axes.back()].constant : 0;
+    if (!good_ || axes == 0 || (axes == own && x.loads())) return;
+    const std::int64_t length = axes > own ? p_[p_[b].axes.back()].constant : 0;
     good_ = length >= 1 && length <= p_.thresholds[kLongest];
     (own ? out_.rows : out_.scratch).insert(b);
-    if (stored) out_.stored.insert(b);
-  }
-
-  /// Returns true if every access of the loop to the array is at the loop's index.
-  bool has_own_only(const For& loop, BufferId b) const {
-    bool own = true;
-    const auto at = [&](BufferId x, const std::vector<ExprId>& indices) {
-      own = own && (x != b || is_scalar(p_, indices.back(), loop.index));
-    };
-    const auto on_expr = [&](ExprId e) {
-      if (const auto* x = std::get_if<Load>(&p_[e].node)) at(x->buffer, x->indices);
-    };
-    Walk{p_, on_expr, [](BufferId, bool) {}}.block(loop.body);
-    each_statement(loop.body, [&](const Stmt& s) {
-      if (const auto* x = std::get_if<Store>(&s.node)) at(x->buffer, x->indices);
-    });
-    return own;
+    if (!x.loads()) out_.stored.insert(b);
   }
 
   const Program& p_;

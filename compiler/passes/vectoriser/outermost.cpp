@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
 #include "compiler/loops/facts.h"
-#include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vector_accesses.h"
 #include "compiler/passes/vectoriser/vectorised.h"
 
@@ -22,14 +22,14 @@ struct IndexPositions {
   int rows = 0, columns = 0;  // arrays with the index first, and with it last or with rows that are too long
   bool elsewhere = false;     // true if it is in another position, in several, or part of an expression
 
-  /// Counts an access to array `b` at the indices `at`.
-  void note(const Program& p, BufferId b, const std::vector<ExprId>& at, ScalarId index) {
-    const auto mentioned = std::ranges::count_if(at, [&](ExprId e) { return mentions(p, e, {index}); });
+  /// Counts an access to an array.
+  void note(const Program& p, BufferId b, const IterationAccess& x) {
+    const auto mentioned = std::ranges::count_if(x.axes, [](Dependence d) { return d != Dependence::none; });
     if (mentioned == 0) return;
-    const bool first = is_scalar(p, at.front(), index), last = is_scalar(p, at.back(), index);
+    const bool first = x.axes.front() == Dependence::index, last = x.axes.back() == Dependence::index;
     if (mentioned > 1 || !(first || last)) elsewhere = true;
-    else if (at.size() > 1 && last) ++columns;
-    else if (at.size() > 1) is_row(p, b) ? ++rows : ++columns;
+    else if (x.axes.size() > 1 && last) ++columns;
+    else if (x.axes.size() > 1) is_row(p, b) ? ++rows : ++columns;
   }
 
  private:
@@ -42,12 +42,10 @@ struct IndexPositions {
 /// Returns the positions of the index in the accesses of a statement.
 IndexPositions positions_of(const Program& p, const Stmt& sum, ScalarId index) {
   IndexPositions out;
-  const auto on_expr = [&](ExprId e) {
-    if (const auto* x = std::get_if<Load>(&p[e].node)) out.note(p, x->buffer, x->indices, index);
-  };
-  Walk walk{p, on_expr, [](BufferId, bool) {}};
-  std::visit([&](const auto& node) { walk.statement(node); }, sum.node);
-  if (const auto* x = std::get_if<Store>(&sum.node)) out.note(p, x->buffer, x->indices, index);
+  const Accesses accesses(p, {&sum, 1}, {{index}, {}}, index);
+  for (const auto& [array, all] : accesses.all())
+    for (const IterationAccess& x : all)
+      out.note(p, array, x);
   return out;
 }
 

@@ -4,9 +4,8 @@
 #include "compiler/passes/vectoriser/recurrence.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vectorised.h"
@@ -14,27 +13,25 @@
 namespace lehr::loops {
 namespace {
 
-/// Returns true if an iteration of the loop loads scratch that another iteration stores. `stored` and `elsewhere` are
-/// axes of arrays: those that stores index by t, and those that loads index by another expression of t.
+/// Returns true if an iteration of the loop loads scratch that another iteration stores: stores are at its index along
+/// an axis, and a load is at another expression of it.
 bool recurs(const Program& p, const For& loop) {
   const ScalarId index = countdown(p, loop).value_or(loop.index);
-  const auto is_index = [&](ExprId e) { return is_scalar(p, e, index); };
-  std::set<std::pair<BufferId, std::size_t>> stored, elsewhere;
-  each_statement(loop.body, [&](const Stmt& s) {
-    const auto* x = std::get_if<Store>(&s.node);
-    for (std::size_t k = 0; x && k < x->indices.size(); ++k) {
-      if (is_scratch(p[x->buffer]) && is_index(x->indices[k])) stored.emplace(x->buffer, k);
+  const Accesses accesses(p, loop.body, {{index}, {}}, index);
+  return std::ranges::any_of(accesses.all(), [&](const auto& of_array) {
+    const auto& [array, all] = of_array;
+    if (!is_scratch(p[array])) return false;
+    for (std::size_t axis = 0; axis < p[array].axes.size(); ++axis) {
+      bool stored = false, elsewhere = false;
+      for (const IterationAccess& x : all) {
+        if (x.kind == AccessKind::fill) continue;
+        if (x.loads()) elsewhere = elsewhere || x.axes[axis] > Dependence::index;
+        else stored = stored || x.axes[axis] == Dependence::index;
+      }
+      if (stored && elsewhere) return true;
     }
+    return false;
   });
-  const Varying with_index{{index}, {}};
-  const auto on_expr = [&](ExprId e) {
-    const auto* x = std::get_if<Load>(&p[e].node);
-    for (std::size_t k = 0; x && k < x->indices.size(); ++k) {
-      if (!is_index(x->indices[k]) && with_index.is_varying(p, x->indices[k])) elsewhere.emplace(x->buffer, k);
-    }
-  };
-  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
-  return std::ranges::any_of(stored, [&](const auto& x) { return elsewhere.contains(x); });
 }
 
 }  // namespace

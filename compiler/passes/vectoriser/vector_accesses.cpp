@@ -2,9 +2,10 @@
 #include "compiler/passes/vectoriser/vector_accesses.h"
 
 #include <algorithm>
-#include <map>
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/cost_model.h"
+#include "compiler/analysis/effects.h"
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/vectoriser/vectorised.h"
@@ -25,81 +26,34 @@ void each_of_constant_loops(const Program& p, const Block& b, const Body& body) 
   }
 }
 
-/// What the iterations of a loop load from and store to arrays, statement by statement.
-class Accesses {
- public:
-  /// What is known of an array.
-  struct RowAccesses {
-    bool fits = true;                        // true while every access is to the row of the iteration's index
-    std::optional<std::size_t> first_store;  // number of the first statement that stores to the array
-    bool is_covered = false;                 // true if that statement stores the whole row and loads nothing of it
+/// Returns true if each iteration accesses only its own row of a shared array, and the row is short.
+bool is_row(const Program& p, BufferId array, const std::vector<IterationAccess>& accesses) {
+  const std::vector<SizeId>& axes = p[array].axes;
+  const auto of_row = [](const IterationAccess& x) {
+    return x.axes.size() > 1 && x.axes[0] == Dependence::index &&
+           std::all_of(x.axes.begin() + 1, x.axes.end(), [](Dependence d) { return d == Dependence::none; });
   };
+  return !is_scratch(p[array]) && std::ranges::all_of(accesses, of_row) &&
+         std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p[s].constant > 0; }) &&
+         row_elements(p, array) <= p.thresholds[kCopiedElements];
+}
 
-  Accesses(const Program& p, const Varying& varying, ScalarId index) : p_(p), varying_(varying), index_(index) {}
-
-  /// Adds the accesses of statement `number` of the body.
-  void note(const Stmt& s, std::size_t number) {
-    SmallIdSet<BufferId> loaded, stored;
-    const auto on_expr = [&](ExprId e) {
-      const auto* x = std::get_if<Load>(&p_[e].node);
-      if (!x) return;
-      loaded.insert(x->buffer);
-      access(x->buffer, x->indices);
+/// Returns true if the statement stores every element of the row of array `b`. `loops`: the loops around it.
+bool covers(const Program& p, const Stmt& s, BufferId b, std::vector<const For*> loops) {
+  if (const auto* loop = std::get_if<For>(&s.node)) {
+    loops.push_back(loop);
+    return std::ranges::any_of(loop->body, [&](const Stmt& x) { return covers(p, x, b, loops); });
+  }
+  const auto* store = std::get_if<Store>(&s.node);
+  if (!store || store->buffer != b || store->accumulate || loops.size() + 1 != store->indices.size()) return false;
+  for (std::size_t k = 1; k < store->indices.size(); ++k) {
+    const auto along = [&](const For* loop) {
+      return is_scalar(p, store->indices[k], loop->index) && runs_over(p, *loop, p[b].axes[k]);
     };
-    const auto on_buffer = [&](BufferId b, bool is_stored) {
-      if (is_stored) stored.insert(b);
-    };
-    Walk walk{p_, on_expr, on_buffer};
-    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-    each_statement({s}, [&](const Stmt& inner) {
-      if (const auto* x = std::get_if<Store>(&inner.node)) access(x->buffer, x->indices);
-      if (const auto* x = std::get_if<Fill>(&inner.node)) rows_[x->buffer].fits = false;
-    });
-    for (const BufferId b : stored) {
-      RowAccesses& row = rows_[b];
-      if (row.first_store) continue;
-      row.first_store = number;
-      row.is_covered = !loaded.contains(b) && covers(s, b, {});
-    }
+    if (std::erase_if(loops, along) == 0) return false;
   }
-
-  /// Returns the arrays that were accessed.
-  const std::map<BufferId, RowAccesses>& rows() const { return rows_; }
-
- private:
-  /// Adds an access of array `b` at the indices `at`.
-  void access(BufferId b, const std::vector<ExprId>& at) {
-    const std::vector<SizeId>& axes = p_[b].axes;
-    const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], index_) &&
-                      std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.is_varying(p_, e); }) &&
-                      std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
-                      row_elements(p_, b) <= p_.thresholds[kCopiedElements];
-    RowAccesses& row = rows_[b];
-    row.fits = row.fits && fits;
-  }
-
-  /// Returns true if the statement stores every element of the row of array `b`. `loops`: the loops around it.
-  bool covers(const Stmt& s, BufferId b, std::vector<const For*> loops) const {
-    if (const auto* loop = std::get_if<For>(&s.node)) {
-      loops.push_back(loop);
-      return loop->step == 1 && literal(p_, loop->begin) == 0 &&
-             std::ranges::any_of(loop->body, [&](const Stmt& x) { return covers(x, b, loops); });
-    }
-    const auto* store = std::get_if<Store>(&s.node);
-    if (!store || store->buffer != b || store->accumulate || loops.size() + 1 != store->indices.size()) return false;
-    for (std::size_t k = 1; k < store->indices.size(); ++k) {
-      const auto along = [&](const For* loop) { return is_scalar(p_, store->indices[k], loop->index); };
-      const auto loop = std::ranges::find_if(loops, along);
-      if (loop == loops.end() || literal(p_, (*loop)->end) != p_[p_[b].axes[k]].constant) return false;
-    }
-    return true;
-  }
-
-  const Program& p_;
-  const Varying& varying_;
-  const ScalarId index_;
-  std::map<BufferId, RowAccesses> rows_;
-};
+  return true;
+}
 
 }  // namespace
 
@@ -137,13 +91,9 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
   inner.insert(x.index);
   if (index) inner.erase(*index);
   each_of_constant_loops(p, x.body, [&](const Stmt& s) {
-    if (const auto* store = std::get_if<Store>(&s.node); store && all) add_indices(store->indices);
-    Walk walk{p,
-              [&](ExprId e) {
-                if (const auto* l = std::get_if<Load>(&p[e].node)) add_indices(l->indices);
-              },
-              [](BufferId, bool) {}};
-    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    each_access(p, {&s, 1}, [&](AccessKind kind, BufferId, const std::vector<ExprId>& at) {
+      if (all || kind == AccessKind::load) add_indices(at);
+    });
   });
   return out;
 }
@@ -165,14 +115,20 @@ std::int64_t row_elements(const Program& p, BufferId array) {
 }
 
 std::vector<IterationRow> iteration_rows(const Program& p, const Varying& varying, const For& loop) {
-  Accesses all(p, varying, loop.index);
-  std::vector<IterationRow> out;
-  for (std::size_t k = 0; k < loop.body.size(); ++k)
-    all.note(loop.body[k], k);
+  std::vector<Effects> effects;
+  for (const Stmt& s : loop.body)
+    effects.push_back(effects_of(p, s));
   const bool of_phase = trip_count_of_region(p, loop).has_value();
-  for (const auto& [b, row] : all.rows()) {
-    if (!row.fits || (row.first_store && !row.is_covered && !of_phase)) continue;
-    out.push_back({b, row.is_covered ? *row.first_store : 0, !row.is_covered, row.first_store.has_value()});
+  std::vector<IterationRow> out;
+  const Accesses accesses(p, loop.body, varying, loop.index);
+  for (const auto& [b, all] : accesses.all()) {
+    if (!is_row(p, b, all)) continue;
+    const auto first = std::ranges::find_if(effects, [&](const Effects& x) { return x.stores.contains(b); });
+    const bool is_stored = first != effects.end();
+    const auto number = static_cast<std::size_t>(first - effects.begin());
+    const bool is_covered = is_stored && !first->loads.contains(b) && covers(p, loop.body[number], b, {});
+    if (is_stored && !is_covered && !of_phase) continue;
+    out.push_back({b, is_covered ? number : 0, !is_covered, is_stored});
   }
   return out;
 }
