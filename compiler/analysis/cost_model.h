@@ -17,7 +17,7 @@ namespace lehr::loops {
 /// The doubles in a vector of the target, for which loops are written; and in a vector of targets without 512 bits,
 /// which run two of their vectors for one. Row `lanes`.
 inline constexpr int kLanes = 8, kNarrowLanes = 4;
-/// The vector registers of the target.
+/// The vector registers of the target. Row `registers`.
 inline constexpr std::int64_t kVectorRegisters = 32;
 /// The bits of the shortest vector of the target.
 inline constexpr unsigned kShortestVectorBits = 128;
@@ -27,11 +27,12 @@ inline constexpr std::int64_t kCacheLine = 64;
 /// The least number of iterations that fill a vector.
 inline constexpr Threshold<std::int64_t> kFillsVector("cost_model.fills_vector", kLanes);
 /// The most elements of arrays and accumulators that code may expect in registers: half of these, the others are for
-/// what it loads. Row `registers`.
+/// what it loads.
 inline constexpr Threshold<std::int64_t> kInRegisters("cost_model.in_registers", kVectorRegisters* kLanes / 2);
 /// The most elements of one short array that stays in registers beside others: two vectors.
 inline constexpr Threshold<std::int64_t> kShortArray("cost_model.short_array", 2 * kLanes);
 /// The most elements of an array of which iterations have copies of their own: 8 kB, a quarter of a first-level cache.
+/// Row `cache`.
 inline constexpr Threshold<std::int64_t> kCopiedElements("cost_model.copied_elements", 1024);
 /// The most elements of the work arrays of one function on its stack, as a thread may have little of it.
 inline constexpr Threshold<std::int64_t> kOnStack("cost_model.on_stack", 4096);
@@ -44,6 +45,8 @@ inline constexpr double kFunctionCost = 10;
 inline constexpr double kDivisionCost = 10;
 /// One element of rows that are transposed, in squares of kLanes x kLanes. Row `transposition`.
 inline constexpr double kTransposedCost = 0.5;
+/// One element that a vector gathers from distant memory. Row `gather`.
+inline constexpr double kGatherCost = 1;
 /// The mean number of iterations that whole vectors leave over, if nothing tells the length of a loop.
 inline constexpr double kLeftOver = (kLanes - 1) / 2.0;
 

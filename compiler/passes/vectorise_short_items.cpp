@@ -80,7 +80,7 @@ class Estimate {
     is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
     const double work = calls > 0 ? kFunctionCost * calls : 1;
     loop_cost_ += work * around.vectors;
-    if (region_trip_count_ && around.along) loop_cost_ += distant_loads(s, *around.along) * around.times;
+    if (region_trip_count_ && around.along) loop_cost_ += kGatherCost * distant_loads(s, *around.along) * around.times;
     lane_cost_ += work * around.times / kLanes;
   }
 

@@ -119,8 +119,8 @@ const std::set<std::string> kConstants{
     "native/outlining.kLeft", "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
     "analysis/cost_model.kFunctionCost", "analysis/cost_model.kDivisionCost", "analysis/cost_model.kTransposedCost",
-    "analysis/cost_model.kLeftOver", "analysis/cost_model.kExpNodes", "passes/skip_at_fixed_point.kUnknownTripCount",
-    "passes/vectorise_short_items.kUnrolled",
+    "analysis/cost_model.kGatherCost", "analysis/cost_model.kLeftOver", "analysis/cost_model.kExpNodes",
+    "passes/skip_at_fixed_point.kUnknownTripCount", "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
     "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "lower/lower_chain_gaussian.kLog2Pi",
     "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
