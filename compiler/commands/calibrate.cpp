@@ -124,9 +124,10 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
 }
 
 /// Warns of options without effect for the method. Draws are made from factors too.
-void warn_of_unused(FitOptions o) {
-  o.draws = FitOptions().draws;
-  print_diagnostics(unused_number_warnings(o), "calibrate");
+void warn_of_unused(const FitOptions& o) {
+  FitOptions usual = CalibrateOptions().fit;
+  usual.draws = o.draws;
+  print_diagnostics(unused_number_warnings(o, usual), "calibrate");
 }
 
 /// Runs the command: reads model and data, runs the tests, prints and writes their results.

@@ -163,8 +163,9 @@ void add_opt(CLI::App& app, Action& action) {
   auto o = std::make_shared<Options>();
   command->add_option("FILE", o->path, "Program, as `lehr emit --as loops` prints it")->required();
   command
-      ->add_option("--passes", o->passes,
-                   "Passes to run, in this order, separated by commas (default: all, in the compiler's order)")
+      ->add_option(
+          "--passes", o->passes,
+          "Passes of docs/passes.md to run, in this order, separated by commas (default: all, in the compiler's order)")
       ->take_all()
       ->delimiter(',')
       ->check(is_pass())

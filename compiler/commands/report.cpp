@@ -189,7 +189,8 @@ void add_report(CLI::App& app, Action& action) {
            "the fit recorded them");
   c->get_option("--drop-missing")
       ->description(
-          "With --data: leave out items with a missing value, if the fit did; without, this is as in the fit");
+          "Leave out items with a missing value: give it with --data if the fit was made with it. Without --data it is "
+          "as in the fit");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   c->footer(
       fmt::format("Examples:\n"

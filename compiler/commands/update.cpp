@@ -61,6 +61,9 @@ void describe_for_ascent(CLI::App& c) {
     if (const std::size_t at = text.find(kOnly); o && at != text.npos) o->description(text.erase(at, kOnly.size()));
   }
   c.get_option("--elbo-every")->description("Sweeps from one computation of the ELBO to the next; 0 is the same as 1");
+  c.get_option("--checkpoint-every")
+      ->description(
+          "Sweeps from one checkpoint, from which a killed update can resume, to the next; 0: only on an interrupt");
   c.get_option("--seed")->description(fmt::format(
       "Number recorded as `seed` in {}; without other effect, as an update draws no random numbers", kFitFile));
 }

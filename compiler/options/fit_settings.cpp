@@ -159,9 +159,8 @@ std::optional<Error> unused_option(const FitOptions& o, const std::function<bool
 
 namespace {
 
-/// Returns true if the field of the option has its default.
-bool is_usual(const FitOption& row, const FitOptions& o) {
-  const FitOptions usual;
+/// Returns true if the field of the option has the same value in both.
+bool is_usual(const FitOption& row, const FitOptions& o, const FitOptions& usual = {}) {
   return std::visit([&](auto field) { return o.*field == usual.*field; }, row.to);
 }
 
@@ -181,10 +180,10 @@ Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOption
                                   enumerate(users, "and"), users.size() == 1 ? "uses" : "use"));
 }
 
-std::vector<Diagnostic> unused_number_warnings(const FitOptions& o) {
+std::vector<Diagnostic> unused_number_warnings(const FitOptions& o, const FitOptions& usual) {
   std::vector<Diagnostic> out;
   for (const FitOption& row : kOptions)
-    if (!row.is_text() && !is_usual(row, o) && !has_effect(row.used_by, o))
+    if (!row.is_text() && !is_usual(row, o, usual) && !has_effect(row.used_by, o))
       out.push_back(unused_warning(row.name(), row.used_by, o));
   return out;
 }

@@ -55,8 +55,9 @@ std::optional<Error> unused_option(const FitOptions& options,
 /// Returns an error about the first text whose value is not the default and has no effect for the method. Start values
 /// in `init` do not count.
 std::optional<Error> unused_value(const FitOptions& options);
-/// Returns a warning about each number or switch whose value is not the default and has no effect for the method.
-std::vector<Diagnostic> unused_number_warnings(const FitOptions& options);
+/// Returns a warning about each number or switch that has no effect for the method and another value than in `usual`,
+/// the defaults of the command.
+std::vector<Diagnostic> unused_number_warnings(const FitOptions& options, const FitOptions& usual = {});
 /// Returns the warning that an option, by its name, has no effect for the method.
 Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOptions& options);
 

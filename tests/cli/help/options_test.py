@@ -161,6 +161,7 @@ def methods(folder):
     lehr(*command("cavi", "--stream", "--spill", f"{folder}/spill", "--batch-size", "9"), code=0)
     few = ["calibrate", "models/distributions/coin.lehr", "--sizes", "throw=5", "--simulations", "9", "--draws", "20"]
     assert "--thin has no effect with --method cavi" in lehr(*few, "--method", "cavi", "--thin", "2").stderr
+    assert not any("no effect" in lehr(*few, "--method", method).stderr for method in ("cavi", "gibbs"))
     assert "--tol has no effect with --method gibbs" in lehr(*few, "--warmup", "5", "--tol", "0.1").stderr
 
 
