@@ -243,6 +243,7 @@ def profile(d):
 
 def passes(d):
     """The switches for developers of the compiler: what passes do is printed, and no number changes."""
+    os.environ.pop("LEHR_NO_OPT", None)  # it is about passes
     plain = lehr(*COIN, "--out", f"{d}/plain")
     shown = lehr(*COIN, "--out", f"{d}/shown", "--print-before", "narrow", "--print-after", "narrow,pad-rows", "--verify-each")
     heads = [line for line in shown.stdout.splitlines() if line.startswith(("// before", "// after"))]
