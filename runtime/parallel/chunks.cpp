@@ -120,7 +120,8 @@ Partition partition_into_chunks(const Machine& m, const ParallelWork& loop, std:
       out.runs.push_back({rest.begin, end});
       seen += position(end) - position(rest.begin);
       rest.begin = end;
-      if (seen >= end_of_chunk() && out.begin.size() < parts) out.begin.push_back(out.runs.size());
+      // After the last item no chunk begins, though a heavy one may have left fewer than were planned.
+      if (seen >= end_of_chunk() && seen < all && out.begin.size() < parts) out.begin.push_back(out.runs.size());
     }
   }
   return out;

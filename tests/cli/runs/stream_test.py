@@ -147,6 +147,17 @@ def ascents(folder):
     assert "not part of a checkpoint" in run(folder, *lda, "--checkpoint-every", "1", method="cavi", spill=True, expect=2)
 
 
+def heavy_items(folder):
+    """An item that is the work of several chunks leaves fewer chunks than were planned, wherever it stands."""
+    os.environ["LEHR_THRESHOLDS"] = "outline_parallel_loops.operations=1,outline_parallel_loops.of_sum=0,outline_parallel_loops.many_items=1"
+    heavy = f"90 {' '.join(f'{w}:2' for w in range(90))}"
+    for place in 0, 20, 44:
+        lines = [heavy if d == place else f"1 {d}:1" for d in range(45)]
+        corpus = write(f"{folder}/heavy.ldac", "\n".join(lines) + "\n")
+        ascent(folder, f"document {place} is long", "models/topics/lda.lehr", [f"w={corpus}"], "--set", "K=3", spill=True, batch=9)
+    del os.environ["LEHR_THRESHOLDS"]
+
+
 def models(folder):
     x = R.normal(size=(N, 3))
     np.save(f"{folder}/regressors.npy", x)
@@ -401,6 +412,7 @@ with temporary() as here:
     formats(here)
     models(here)
     ascents(here)
+    heavy_items(here)
     scores(here)
     predictions(here)
     memory(here)
