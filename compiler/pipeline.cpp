@@ -9,12 +9,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "compiler/analysis/verify.h"
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
+#include "compiler/conditionals/joint_choice.h"
 #include "compiler/conditionals/print_conditionals.h"
 #include "compiler/density/for_draws.h"
 #include "compiler/density/print_density.h"
@@ -85,6 +89,19 @@ Result<Derived> with_draws(const model::Model& model, const conditionals::Condit
   return Derived{model::without_masks(model), std::move(std::get<conditionals::Conditionals>(drawn))};
 }
 
+/// What the names of joint variables begin with.
+constexpr std::string_view kJointPrefix = "joint(";
+
+/// Returns true if `word` occurs in the text as a whole name.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<ast::Ast> read_syntax(const Source& source, Diagnostics& diagnostics) {
@@ -107,6 +124,59 @@ density::ExpandOptions expand_options(const BoundData& data) {
   out.clamped = data.clamped;
   for (const BoundArray& a : data.givens)
     out.with_zeros.push_back(a.has_zeros);
+  return out;
+}
+
+model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
+                                const density::ExpandOptions& options, const std::vector<std::int64_t>& sizes) {
+  model::Model out = model;
+  if (std::exchange(out.guide.factorised, true)) return out;
+  Diagnostics ignored;
+  const std::optional<Expanded> expanded = expand(model, options, ignored);
+  if (!expanded) return out;
+  std::vector<model::VariableId> of_items, with_mask;
+  const schedule::Schedule& s = complete.schedule;
+  for (std::size_t k = 0; k < model.variables.size(); ++k) {
+    const conditionals::BlockId block = s.conditionals.block_of[k];
+    if (block.valid() && s.stage_of[block.index()]) of_items.emplace_back(k);
+    if (k < options.may_be_missing.size() && options.may_be_missing[k]) with_mask.emplace_back(k);
+  }
+  for (model::JointGuide& joint : conditionals::choose_joint_factors(*expanded, sizes, of_items, with_mask)) {
+    out.guide.joint.push_back(std::move(joint));
+    Diagnostics of_joint;
+    if (!derive_conditionals(out, options, of_joint)) out.guide.joint.pop_back();
+  }
+  return out;
+}
+
+model::Model with_joint_factors(const model::Model& model, const Analysed& complete) {
+  std::vector<std::int64_t> sizes;
+  for (const model::Plate& p : model.plates) {
+    const auto* number = p.size ? std::get_if<model::Number>(&model[*p.size].node) : nullptr;
+    sizes.push_back(number ? static_cast<std::int64_t>(number->value) : -1);
+  }
+  return with_joint_factors(model, complete, {}, sizes);
+}
+
+model::Model with_joint_factors_of(const model::Model& model, const std::vector<NamedArray>& posterior) {
+  model::Model out = model;
+  out.guide.factorised = true;
+  std::set<std::vector<model::VariableId>> found;
+  for (const NamedArray& array : posterior) {
+    const std::string& name = array.name;
+    if (!name.starts_with(kJointPrefix)) continue;
+    const std::string list = name.substr(kJointPrefix.size(), name.find(')') - kJointPrefix.size());
+    std::vector<model::VariableId> members;
+    for (std::size_t k = 0; k < model.variables.size(); ++k)
+      if (has_word(list, model.variables[k].name)) members.emplace_back(k);
+    const auto is_stated = [&](const model::JointGuide& joint) { return joint.has(members[0]); };
+    if (!members.empty() && std::ranges::none_of(model.guide.joint, is_stated)) found.insert(std::move(members));
+  }
+  if (found.empty()) return out;
+  Diagnostics ignored;
+  const std::optional<Expanded> expanded = expand(model, {}, ignored);
+  for (const std::vector<model::VariableId>& members : found)
+    if (expanded) out.guide.joint.push_back(conditionals::joint_layout(*expanded, members));
   return out;
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/diagnostic.h"
+#include "runtime/array.h"
 
 namespace lehr {
 
@@ -48,6 +49,18 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics)
 /// Returns the facts about `data` that change the form of the density. These are the variables with missing values, the
 /// latent variables that are partly observed, and the given arrays that contain zeros.
 density::ExpandOptions expand_options(const BoundData& data);
+
+/// Returns the model with joint factors for Normal variables that its terms couple, where that is cheap
+/// (choose_joint_factors), besides those of its own guide. Variables of items are not joined with others. `complete` is
+/// the analysis of `model`. The result chooses no more (Guide::factorised), as a model that says `guide factorised`
+/// does. `sizes` has the numbers of elements by PlateId, -1 if unknown.
+model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
+                                const density::ExpandOptions& options, const std::vector<std::int64_t>& sizes);
+/// Does the same without data: only sizes that the model states are known.
+model::Model with_joint_factors(const model::Model& model, const Analysed& complete);
+/// Returns the model with the joint factors whose parameters ("joint(a, b).mean") are in the posterior of a fit, and no
+/// others but those of its own guide.
+model::Model with_joint_factors_of(const model::Model& model, const std::vector<NamedArray>& posterior);
 
 /// Derives the conditionals of a model (Model -> Density -> Conditionals). It finds all errors of a model: the schedule
 /// never fails. `options` has what the data decide about the density; the default means data without missing values.

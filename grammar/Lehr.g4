@@ -40,8 +40,8 @@ distribution : name arguments ;
 // potential[e] J * s[a[e]] * s[b[e]];
 potential : Potential axes? expression ';' ;
 
-// guide joint(mu, Lambda);
-guide : Guide guideKind '(' names ')' ';' ;
+// guide joint(mu, Lambda);   guide factorised;
+guide : Guide (guideKind '(' names ')' | Factorised) ';' ;
 guideKind : Joint | Point | Independent | Order ;
 
 // The plates of a declared name.
@@ -95,6 +95,7 @@ Below : 'below' ;
 Joint : 'joint' ;
 Point : 'point' ;
 Independent : 'independent' ;
+Factorised : 'factorised' ;
 Order : 'order' ;
 Real : 'real' ;
 Count : 'count' ;

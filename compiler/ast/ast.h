@@ -149,7 +149,7 @@ struct Potential {
 
 /// What a `guide` declaration demands of the variational posterior. `joint`: one factor for several variables; `point`:
 /// a point estimate; `independent`: a factor for each element of a chain; `order`: an order of updates.
-enum class GuideKind { joint, point, independent, order };
+enum class GuideKind { joint, point, independent, order, factorised };
 
 /// Restricts the variational posterior: `guide joint(mu, Lambda);`.
 struct Guide {

@@ -147,6 +147,7 @@ class Builder {
   }
 
   Guide guide(LehrParser::GuideContext& rule) {
+    if (rule.Factorised()) return {GuideKind::factorised, {}};
     GuideKind kind = GuideKind::order;
     if (rule.guideKind()->Joint()) kind = GuideKind::joint;
     if (rule.guideKind()->Point()) kind = GuideKind::point;

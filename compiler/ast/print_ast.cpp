@@ -26,6 +26,8 @@ std::string_view word(GuideKind kind) {
       return "independent";
     case GuideKind::order:
       return "order";
+    case GuideKind::factorised:
+      return "factorised";
   }
   return "?";
 }
@@ -107,7 +109,10 @@ class Printer {
                      head("potential " + indices(n.axes));
                      expression(2, n.value);
                    },
-                   [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
+                   [&](const Guide& n) {
+                     head(n.names.empty() ? fmt::format("guide {}", word(n.kind))
+                                          : fmt::format("guide {}({})", word(n.kind), list(n.names)));
+                   },
                },
                d.node);
   }

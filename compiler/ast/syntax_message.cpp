@@ -221,9 +221,6 @@ class Writer {
     if (type_ == LehrParser::RightBracket && previous_type() == LehrParser::LeftBracket) {
       return "expected an index between '[' and ']'; without indices the brackets are left out";
     }
-    if (context_->getRuleIndex() == LehrParser::RuleGuideKind) {
-      return "expected joint, point, independent or order after 'guide'";
-    }
     if (context_->getRuleIndex() == LehrParser::RuleName && enclosing() == LehrParser::RuleDistribution) {
       const bool factor = type_ == LehrParser::Number || type_ == LehrParser::LeftParen;
       return fmt::format("expected a distribution after {}, found {}{}", quoted(previous_), quoted(found_),

@@ -70,6 +70,10 @@ struct BoundData {
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
+/// Adds the sizes of plates that `model` has beyond those of the model that `data` were bound to, which number the
+/// coordinates of joint factors.
+void add_sizes(const model::Model& model, BoundData& data);
+
 /// Binds a model to data and returns the result, or an Error that reports all problems. The first problem is its text,
 /// the others are its notes.
 ///

@@ -58,13 +58,18 @@ class Fits {
   Result<BoundModel> bound_to(const BoundData& data) const {
     const Masks masks = find_barren(problem_.resolved, data);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
-    BoundModel out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};
-    if (!masked) return out;
+    const density::ExpandOptions options = with_masks(expand_options(data), masks);
+    BoundModel out{.analysed = problem_.complete,
+                   .data = data,
+                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, options, data.sizes)};
+    if (!masked && out.resolved.guide.joint.size() == problem_.resolved.guide.joint.size()) return out;
     Diagnostics diagnostics;
-    std::optional<Analysed> analysed = analyse(problem_.resolved, with_masks(expand_options(data), masks), diagnostics);
+    std::optional<Analysed> analysed = analyse(out.resolved, options, diagnostics);
     if (!analysed)
       return Error{ExitCode::model, "", "the model without what no data depend on has no conditionals", {}};
     out.analysed = std::move(*analysed);
+    out.data.observed.resize(out.analysed.model.variables.size());
+    add_sizes(out.analysed.model, out.data);
     add_masks(out.analysed.model, masks, out.data);
     return out;
   }

@@ -66,7 +66,7 @@ Result<native::Options> native_options(const BuildOptions& o) {
 
 /// Returns true if `guide joint` puts the variable into one factor with others.
 bool shares_a_factor(const model::Model& m, model::VariableId v) {
-  return std::ranges::any_of(m.guide.joint, [&](const auto& x) { return std::ranges::find(x, v) != x.end(); });
+  return std::ranges::any_of(m.guide.joint, [&](const model::JointGuide& joint) { return joint.has(v); });
 }
 
 /// Returns which variables may have missing values (--missing). Observed variables without dependents simply lose the

@@ -138,7 +138,8 @@ ExitCode calibrate(const CalibrateOptions& o) {
   const Result<FitSettings> fit = to_fit_settings(o.fit);
   if (!fit) return complain(fit.error());
   Diagnostics diagnostics;
-  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  std::optional<model::Model> resolved = read(*source, diagnostics);
+  if (resolved && o.fit.guide == "factorised") resolved->guide.factorised = true;
   const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   const ExitCode code = report(diagnostics, *source);
   if (!complete) return code;

@@ -28,7 +28,10 @@ void add_derive(CLI::App& app, Action& action) {
       const std::optional<Source> source = read_model(o->path);
       if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
-      const std::optional<Analysed> analysed = analyse(*source, {}, diagnostics);
+      const std::optional<model::Model> resolved = read(*source, diagnostics);
+      std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
+      Diagnostics ignored;  // the same as those of the first analysis
+      if (analysed) analysed = analyse(with_joint_factors(*resolved, *analysed), {}, ignored);
       const ExitCode code = report(diagnostics, *source);
       if (!analysed) return code;
       const conditionals::Derivation derivation =

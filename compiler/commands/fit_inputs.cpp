@@ -42,6 +42,15 @@ Result<bool> prepare_directory(const std::string& path) {
   return true;
 }
 
+/// Returns the inputs, with the joint factors that were chosen for the data.
+Inputs inputs_of(model::Model resolved, Analysed complete, BoundModel bound) {
+  Diagnostics ignored;
+  const bool anew = bound.resolved.guide.joint.size() > resolved.guide.joint.size();
+  resolved.guide = bound.resolved.guide;
+  if (anew) complete = *analyse(resolved, {}, ignored);
+  return {std::move(resolved), std::move(complete), std::move(bound)};
+}
+
 }  // namespace
 
 std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior,
@@ -49,6 +58,8 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   // `first` has the messages of the analysis for complete data, `second` those of an analysis that replaces it.
   Diagnostics first;
   std::optional<model::Model> resolved = read(source, first);
+  if (resolved && prior) resolved = with_joint_factors_of(*resolved, prior->posterior);
+  if (resolved && o.fit.guide == "factorised") resolved->guide.factorised = true;
   Diagnostics second = first;
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
   if (!complete) return report(first, source);
@@ -67,7 +78,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     if (!bound) return fail(bound.error());
     const ExitCode code = report(*bound ? first : second, source);
     if (!*bound) return code;
-    return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
+    return inputs_of(std::move(*resolved), std::move(*complete), std::move(**bound));
   }
   Result<Dataset> dataset = read_data(o.data, *resolved);
   if (!dataset) return fail(dataset.error());
@@ -108,7 +119,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
   print_diagnostics((*bound)->data.warnings, o.model);
-  return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
+  return inputs_of(std::move(*resolved), std::move(*complete), std::move(**bound));
 }
 
 }  // namespace lehr::commands

@@ -105,7 +105,7 @@ std::variant<Conditionals, std::string> with_sample_factors(const model::Model& 
 /// Returns why the variables cannot share one MvNormal factor, in words, or nothing if they can. All must be Normal or
 /// MvNormal (also improper), on the same plates. A plate that only some have numbers coordinates of the vector, so its
 /// size must be a constant of the code.
-std::optional<std::string> why_not_one_normal(const model::Model& m, const std::vector<model::VariableId>& members);
+std::optional<std::string> why_not_one_normal(const model::Model& m, const model::JointGuide& guide);
 
 /// Returns the statements that give the prior of the block: those of its variable, mean and members, and further
 /// statements of the same variable.

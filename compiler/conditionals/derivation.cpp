@@ -415,6 +415,20 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   return {std::move(body), {position_of(source, m[m[b.variable].statement].span.begin).line}};
 }
 
+/// Returns the lines whose terms have products of two numbers of a joint variable that the compiler chose.
+std::vector<int> lines_of_products(const model::Model& m, const density::Density& d, model::VariableId v,
+                                   const OriginLines& lines) {
+  std::set<int> out;
+  const auto is_chosen = [&](const model::JointGuide& joint) { return joint.chosen && m[joint.members[0]].joint == v; };
+  if (std::ranges::none_of(m.guide.joint, is_chosen)) return {};
+  const auto is_product = [&](const density::Atom& x) {
+    return x.variable == v && x.event.size() == 2 && x.event[0] != x.event[1];
+  };
+  for (const density::Term& t : d.terms)
+    if (std::ranges::any_of(t.atoms, is_product)) out.insert(lines.line(t.origin));
+  return {out.begin(), out.end()};
+}
+
 }  // namespace
 
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
@@ -422,6 +436,13 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
   for (const DerivedPart& p : parts)
     out.insert(p.lines.begin(), p.lines.end());
   return {out.begin(), out.end()};
+}
+
+std::string why_joint(const DerivedBlock& block) {
+  if (block.chosen_for.empty()) return "";
+  const bool one = block.chosen_for.size() == 1;
+  return fmt::format("one factor, since {} {} {} products of its numbers; `guide factorised;` makes none",
+                     one ? "line" : "lines", fmt::join(block.chosen_for, ", "), one ? "has" : "have");
 }
 
 Derivation derivation_of(const model::Model& m, const Conditionals& c, const Source& source) {
@@ -436,6 +457,7 @@ Derivation derivation_of(const model::Model& m, const Conditionals& c, const Sou
     d.family = b.family->name;
     d.point = b.point;
     if (b.chain) d.chain = m[m[b.variable].axes.back()].name;
+    d.chosen_for = lines_of_products(m, c.density, b.variable, origin_lines);
     for (std::size_t x = 0; x < b.sequential.size(); ++x) {
       if (b.sequential[x] && !(b.chain && x + 1 == b.sequential.size()))
         d.sequential.push_back(m[m[b.variable].axes[x]].name);

@@ -50,11 +50,16 @@ struct DerivedBlock {
   Formulas chains;
   /// The name of the algorithm that computes it: "forward-backward" or "Kalman smoothing".
   std::string algorithm;
+  /// The lines of the model whose terms have products of numbers of the factor, if the compiler chose the joint factor.
+  std::vector<int> chosen_for;
   /// The names of the plates whose elements are updated one after another.
   std::vector<std::string> sequential;
   /// The equations of the complete conditional (empty for the tangent point of a bound) and of the mean-field update.
   std::vector<Equation> conditional, update;
 };
+
+/// Returns why the compiler chose a joint factor, as a sentence that begins with a small letter; empty if it did not.
+std::string why_joint(const DerivedBlock& block);
 
 /// The derivation of a whole model: the updates of all blocks, and the ELBO.
 struct Derivation {

@@ -178,8 +178,13 @@ std::vector<model::VariableId> latent_variables(const model::Model& m) {
 std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(density::Density& d, const model::Model& m,
                                                                             Diagnostics& diagnostics) {
   std::vector<std::optional<model::VariableId>> mean_of(m.variables.size());
-  for (const std::vector<model::VariableId>& joint : m.guide.joint) {
+  for (const model::JointGuide& guide : m.guide.joint) {
+    const std::vector<model::VariableId>& joint = guide.members;
     if (m[joint.at(0)].joint) continue;
+    if (joint.size() < 2) {
+      diagnostics.add(DiagnosticKind::guide_joint_size, m[joint.at(0)].span);
+      return std::nullopt;
+    }
     model::VariableId mean = joint.at(0), precision = joint.at(1);
     if (is_precision(m[mean])) std::swap(mean, precision);
     if (joint.size() != 2 || !is_mean_and_precision(m, mean, precision)) {

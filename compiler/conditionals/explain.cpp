@@ -69,9 +69,7 @@ void report_not_conjugate(const model::Model& m, const density::Density& d, mode
                           const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics) {
   const std::string& name = m[v].name;
   std::set<Stat> prior_stats;
-  const bool joint =
-      !m.guide.joint.empty() && std::any_of(m.guide.joint.begin(), m.guide.joint.end(),
-                                            [&](const auto& j) { return std::find(j.begin(), j.end(), v) != j.end(); });
+  const bool joint = std::ranges::any_of(m.guide.joint, [&](const model::JointGuide& j) { return j.has(v); });
   if (prior.factor) {
     for (const math::StatisticRow& s : prior.factor->statistics)
       prior_stats.insert(s.stat);

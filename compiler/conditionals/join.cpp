@@ -23,12 +23,13 @@ using model::Model;
 using model::PlateId;
 using model::VariableId;
 
-std::vector<Member> member_layouts(const Model& m, const std::vector<VariableId>& members) {
+std::vector<Member> member_layouts(const Model& m, const model::JointGuide& guide) {
   std::vector<Member> out;
-  for (const VariableId v : members)
+  for (const VariableId v : guide.members)
     out.push_back({v, {}, {}});
-  const std::vector<PlateId>& first = m[members[0]].axes;
+  const std::vector<PlateId>& first = m[guide.members[0]].axes;
   for (const PlateId wanted : first) {
+    if (std::ranges::find(guide.coordinates, m[wanted].set) != guide.coordinates.end()) continue;
     // The axis of each member over this plate. The plate is shared if every member has one.
     std::vector<std::size_t> at;
     for (const Member& member : out) {
@@ -199,8 +200,8 @@ using Members = std::vector<model::VariableId>;
 struct JointKind {
   bool (*are)(const model::Model&, const Members&);  // true if variables are members of this kind
   /// Returns why such members cannot share a factor, or nothing.
-  std::optional<std::string> (*why_not)(const model::Model&, const Members&);
-  model::VariableId (*add)(model::Model&, Members);  // adds the joint variable to the model
+  std::optional<std::string> (*why_not)(const model::Model&, const model::JointGuide&);
+  model::VariableId (*add)(model::Model&, model::JointGuide);  // adds the joint variable to the model
   /// Returns the translation of statistics.
   AtomTranslation (*translation)(density::Algebra&, const model::Model&, model::VariableId);
   const char* note;  // the advice if `why_not` has a reason
@@ -221,17 +222,17 @@ const JointKind kKinds[] = {{are_normal, why_not_one_normal, add_one_normal, vec
 
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
   model::Model& m = expanded.model;
-  const std::vector<Members> blocks = m.guide.joint;
-  for (std::size_t k = 0; k < blocks.size(); ++k) {
-    const Members& members = blocks[k];
+  const std::vector<model::JointGuide> guides = m.guide.joint;
+  for (std::size_t k = 0; k < guides.size(); ++k) {
+    const Members& members = guides[k].members;
     const auto kind = std::ranges::find_if(kKinds, [&](const JointKind& x) { return x.are(m, members); });
     if (kind == std::end(kKinds)) continue;  // a mean and its precision, or an error that derive() reports
-    if (const std::optional<std::string> why = kind->why_not(m, members)) {
+    if (const std::optional<std::string> why = kind->why_not(m, guides[k])) {
       diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, list_of_names(m, members, "'"), *why)
           .note(kind->note);
       return std::nullopt;
     }
-    const model::VariableId joint = kind->add(m, members);
+    const model::VariableId joint = kind->add(m, guides[k]);
     for (const model::JointPrior& prior : std::vector(m.joint_priors))
       if (prior.guide == k) replace_prior(m, expanded.density, joint, prior);
     const AtomTranslation translation = kind->translation(expanded.density.algebra, m, joint);

@@ -11,8 +11,9 @@
 namespace lehr::conditionals {
 
 /// Returns the members of a joint variable, each with its axes divided in two. Shared axes are over plates that every
-/// member has, in the order of the first member; the others number coordinates of the member.
-std::vector<model::Member> member_layouts(const model::Model& m, const std::vector<model::VariableId>& members);
+/// member has, in the order of the first member; the others, and those over `JointGuide::coordinates`, number
+/// coordinates of the member.
+std::vector<model::Member> member_layouts(const model::Model& m, const model::JointGuide& guide);
 
 /// Adds the joint variable of the members to the model, on their shared axes, and returns it. The caller sets its event
 /// axis or its values.
@@ -41,7 +42,7 @@ bool is_normal(const model::Model& m, model::VariableId v);
 /// Returns true if all the variables are real numbers or vectors, which can be members of one vector.
 bool are_normal(const model::Model& m, const std::vector<model::VariableId>& members);
 /// Adds the vector of all numbers of Normal members to the model and returns it.
-model::VariableId add_one_normal(model::Model& m, std::vector<model::VariableId> members);
+model::VariableId add_one_normal(model::Model& m, model::JointGuide guide);
 /// Returns the translation of statistics of Normal members to those of their vector `joint`. A member's value or
 /// component becomes one component (Stat::comp); its square, or a product of two of its components, becomes a product
 /// of two components (Stat::comp2). Other statistics have no translation. `a` and `m` must outlive the result.
@@ -52,16 +53,16 @@ AtomTranslation vector_translation(density::Algebra& a, const model::Model& m, m
 model::PlateId add_coordinates(model::Model& m, model::VariableId joint);
 /// Returns why the members' own axes cannot number the coordinates of one vector, in words, or nothing if they can.
 /// Their sizes must not differ between elements, and their elements must not have copies.
-std::optional<std::string> why_not_coordinates(const model::Model& m, const std::vector<model::VariableId>& members);
+std::optional<std::string> why_not_coordinates(const model::Model& m, const model::JointGuide& guide);
 
 /// Returns true if the variables are Normal ones and exactly one positive one, in any order. One number and its
 /// precision on the same plates do not count: they are a NormalGamma without a joint variable.
 bool are_scaled(const model::Model& m, const std::vector<model::VariableId>& members);
 /// Returns why Normal variables and a precision cannot share one factor, in words, or nothing if they can. The
 /// precision must have one value in each element of the factor.
-std::optional<std::string> why_not_scaled(const model::Model& m, const std::vector<model::VariableId>& members);
+std::optional<std::string> why_not_scaled(const model::Model& m, const model::JointGuide& guide);
 /// Adds the joint variable of a vector and its precision to the model and returns it; the precision is its last member.
-model::VariableId add_scaled(model::Model& m, std::vector<model::VariableId> members);
+model::VariableId add_scaled(model::Model& m, model::JointGuide guide);
 /// Returns the translation of statistics of Normal members and their precision to those of the joint variable: tau * x
 /// becomes weighted.
 AtomTranslation scaled_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
@@ -70,10 +71,10 @@ AtomTranslation scaled_translation(density::Algebra& a, const model::Model& m, m
 bool are_switched(const model::Model& m, const std::vector<model::VariableId>& members);
 /// Returns why a category and a number cannot share one factor, in words, or nothing if they can: they lie on the same
 /// plates.
-std::optional<std::string> why_not_switched(const model::Model& m, const std::vector<model::VariableId>& members);
+std::optional<std::string> why_not_switched(const model::Model& m, const model::JointGuide& guide);
 /// Adds the joint variable of a category and a number to the model and returns it; the category is its first member. A
 /// bit becomes a category with two values.
-model::VariableId add_switched(model::Model& m, std::vector<model::VariableId> members);
+model::VariableId add_switched(model::Model& m, model::JointGuide guide);
 /// Returns the translation of statistics of a category z and a number x to those of the joint variable: x becomes the
 /// sum over k of [z = k] x.
 AtomTranslation switched_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);

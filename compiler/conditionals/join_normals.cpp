@@ -41,8 +41,8 @@ bool are_normal(const Model& m, const std::vector<VariableId>& members) {
   return std::ranges::all_of(members, [&](VariableId v) { return is_normal(m, v); });
 }
 
-std::optional<std::string> why_not_coordinates(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : member_layouts(m, members)) {
+std::optional<std::string> why_not_coordinates(const Model& m, const model::JointGuide& guide) {
+  for (const Member& member : member_layouts(m, guide)) {
     const model::Variable& v = m[member.variable];
     for (const std::size_t axis : member.own) {
       const PlateId p = m[v.axes[axis]].set;
@@ -57,9 +57,9 @@ std::optional<std::string> why_not_coordinates(const Model& m, const std::vector
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_one_normal(const Model& m, const std::vector<VariableId>& members) {
-  if (!are_normal(m, members)) return "they are not all Normal or MvNormal";
-  return why_not_coordinates(m, members);
+std::optional<std::string> why_not_one_normal(const Model& m, const model::JointGuide& guide) {
+  if (!are_normal(m, guide.members)) return "they are not all Normal or MvNormal";
+  return why_not_coordinates(m, guide);
 }
 
 PlateId add_coordinates(Model& m, VariableId joint) {
@@ -80,8 +80,8 @@ PlateId add_coordinates(Model& m, VariableId joint) {
   return add_plate(m, fmt::format("coordinate({})", list_of_names(m, members)), span, *size);
 }
 
-VariableId add_one_normal(Model& m, std::vector<VariableId> members) {
-  const VariableId joint = add_joint(m, math::Support::vector, member_layouts(m, members));
+VariableId add_one_normal(Model& m, model::JointGuide guide) {
+  const VariableId joint = add_joint(m, math::Support::vector, member_layouts(m, guide));
   m.variables[joint.index()].event = {add_coordinates(m, joint)};
   return joint;
 }

@@ -24,7 +24,7 @@ bool are_a_pair(const Model& m, const std::vector<VariableId>& members) {
   if (members.size() != 2 ||
       std::ranges::any_of(members, [&](VariableId v) { return m[v].support == Support::vector; }))
     return false;
-  return std::ranges::all_of(member_layouts(m, members), [](const Member& x) { return x.own.empty(); });
+  return std::ranges::all_of(member_layouts(m, {members}), [](const Member& x) { return x.own.empty(); });
 }
 
 }  // namespace
@@ -36,19 +36,19 @@ bool are_scaled(const Model& m, const std::vector<VariableId>& members) {
          !are_a_pair(m, members);
 }
 
-std::optional<std::string> why_not_scaled(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : member_layouts(m, members)) {
+std::optional<std::string> why_not_scaled(const Model& m, const model::JointGuide& guide) {
+  for (const Member& member : member_layouts(m, guide)) {
     const model::Variable& v = m[member.variable];
     if (v.support == Support::positive && !member.own.empty())
       return fmt::format("not all of them lie on plate '{}' of '{}', so that they have several precisions",
                          m[m[v.axes[member.own[0]]].set].name, v.name);
   }
-  return why_not_coordinates(m, members);
+  return why_not_coordinates(m, guide);
 }
 
-VariableId add_scaled(Model& m, std::vector<VariableId> members) {
-  std::ranges::stable_partition(members, [&](VariableId v) { return is_normal(m, v); });
-  const VariableId joint = add_joint(m, Support::scaled, member_layouts(m, members));
+VariableId add_scaled(Model& m, model::JointGuide guide) {
+  std::ranges::stable_partition(guide.members, [&](VariableId v) { return is_normal(m, v); });
+  const VariableId joint = add_joint(m, Support::scaled, member_layouts(m, guide));
   m.variables[joint.index()].event = {add_coordinates(m, joint)};
   return joint;
 }

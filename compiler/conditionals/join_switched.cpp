@@ -28,16 +28,17 @@ bool are_switched(const Model& m, const std::vector<VariableId>& members) {
          std::ranges::any_of(members, [&](VariableId v) { return m[v].support == Support::real; });
 }
 
-std::optional<std::string> why_not_switched(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : member_layouts(m, members))
+std::optional<std::string> why_not_switched(const Model& m, const model::JointGuide& guide) {
+  for (const Member& member : member_layouts(m, guide))
     if (!member.own.empty()) return fmt::format("'{}' has a plate that the other has not", m[member.variable].name);
   return std::nullopt;
 }
 
-VariableId add_switched(Model& m, std::vector<VariableId> members) {
+VariableId add_switched(Model& m, model::JointGuide guide) {
+  std::vector<VariableId>& members = guide.members;
   if (!is_switch(m, members[0])) std::swap(members[0], members[1]);
   const model::Variable chosen = m[members[0]];  // a copy: the joint variable is added below
-  const VariableId joint = add_joint(m, Support::switched, member_layouts(m, members));
+  const VariableId joint = add_joint(m, Support::switched, member_layouts(m, guide));
   std::optional<model::PlateId> values = chosen.value_plate;
   if (!values)
     values =

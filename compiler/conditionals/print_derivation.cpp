@@ -119,6 +119,7 @@ std::string block_text(const DerivedBlock& b) {
   }
   out += b.point ? fmt::format("{} := mode of {}\n", v, b.family) : fmt::format("q({}) = {}\n", v, b.family);
   out += equations_text(b.update);
+  if (!b.chosen_for.empty()) out += fmt::format("  {}\n", why_joint(b));
   if (!b.sequential.empty()) {
     out += fmt::format("  updated one {} after another: elements that differ there share a term\n",
                        fmt::join(b.sequential, ", one "));
@@ -170,6 +171,7 @@ std::string print_json(const Derivation& d) {
                              {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
                              {"algorithm", b.chain ? nlohmann::ordered_json(b.algorithm) : nlohmann::ordered_json()},
                              {"sequential", b.sequential},
+                             {"why", why_joint(b)},
                              {"conditional", json_of(b.conditional)},
                              {"update", json_of(b.update)}});
   }

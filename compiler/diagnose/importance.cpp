@@ -11,6 +11,7 @@
 #include <set>
 
 #include "compiler/evaluate/marginal.h"
+#include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
@@ -35,6 +36,7 @@ struct DrawnFactor {
   bool point = false;                         // true for a point factor, whose draws are constant
   std::vector<math::Environment> parameters;  // by element: canonical parameters, or those of a category
   std::vector<math::Draw> draws;              // by element: a function that draws it
+  std::vector<MemberLayout> layouts = {};     // of a joint variable: which numbers of all elements each member has
 };
 
 /// Returns the log density of q at a draw `x` of one element.
@@ -45,6 +47,10 @@ double log_q(const DrawnFactor& d, std::size_t element, const ModelEvaluator& f,
     const auto probabilities =
         std::ranges::find(parameters, math::ParameterRole::probabilities, &math::FactorParameter::role);
     return std::log(at.symbols.at(probabilities->name).values[static_cast<std::size_t>(x[0])]);
+  }
+  if (!d.layouts.empty()) {
+    at.symbols["x"] = {1, x};
+    return math::log_density(*d.family, at);
   }
   const auto first = x.begin() + static_cast<std::ptrdiff_t>(f.width(d.members[0]));
   const auto rank = [&](VariableId v) { return static_cast<int>(f.model()[v].event.size()); };
@@ -85,6 +91,11 @@ Result<DrawnFactor> drawn_block(const RestoredFit& s, const Block& b) {
     out.draws.push_back(math::factor_draw(of->row, of->factor, parameters));
     if (!out.draws.back()) return no_ratio(fmt::format("there are no draws of '{}'", name));
   }
+  if (!is_joint(m[b.variable])) return out;
+  out.layouts = members_of(m, b.variable, sizes_of_members(m, b.variable, s.variables));
+  out.members.clear();
+  for (const Member& member : m[b.variable].auxiliary->members)
+    out.members.push_back(member.variable);
   return out;
 }
 
@@ -178,8 +189,9 @@ Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>
   names.summed.clear();
   for (const Block& b : s.analysed().schedule.conditionals.blocks) {
     const Variable& v = m[b.variable];
-    if (is_joint(v)) return no_ratio(fmt::format("'{}' has no draws with a density of their own here", v.name));
-    if (v.auxiliary) continue;
+    if (is_joint(v) && v.support != math::Support::vector)
+      return no_ratio(fmt::format("'{}' has no draws with a density of their own here", v.name));
+    if (v.auxiliary && !is_joint(v)) continue;
     if (is_discrete(v.support) && !b.coupled() && !b.chain && m.potentials.empty() &&
         !not_summed.contains(b.variable)) {
       out.summed[b.variable.index()] = true;
@@ -196,10 +208,31 @@ Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>
   return out;
 }
 
+/// Draws a joint variable, stores the values of its members, and returns the log q of the draw.
+double set_members(const DrawnFactor& d, ModelEvaluator& f, Rng& rng) {
+  double density = 0;
+  std::vector<double> all;
+  for (std::size_t e = 0; e < d.draws.size(); ++e) {
+    const std::vector<double> x = d.draws[e](rng);
+    density += log_q(d, e, f, x);
+    all.insert(all.end(), x.begin(), x.end());
+  }
+  for (std::size_t k = 0; k < d.members.size(); ++k) {
+    const MemberLayout& layout = d.layouts[k];
+    for (std::size_t at = 0; at < layout.at.size(); ++at)
+      f.values(Element{d.members[k], at / layout.width})[at % layout.width] = all[layout.at[at]];
+  }
+  return density;
+}
+
 /// Draws all factors, stores the values, and returns their log q.
 double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluator& f, Rng& rng) {
   double density = 0;
   for (const DrawnFactor& d : parts.blocks) {
+    if (!d.layouts.empty()) {
+      density += set_members(d, f, rng);
+      continue;
+    }
     for (std::size_t e = 0; e < d.draws.size(); ++e) {
       if (is_barren(s, d, e)) continue;
       const std::vector<double> x = d.draws[e](rng);

@@ -317,7 +317,8 @@ void add_centring_offset(std::span<double> values, const std::vector<double>& re
 
 std::optional<CentredModel> centre_model(const Model& m, const BoundData& data) {
   // Joint factors store locations as distances from zero, so only a mean with its precision may share a factor.
-  const auto are_a_pair = [&](const std::vector<VariableId>& block) {
+  const auto are_a_pair = [&](const model::JointGuide& joint) {
+    const std::vector<VariableId>& block = joint.members;
     const auto has = [&](math::Support s) {
       return std::ranges::any_of(block, [&](VariableId v) { return m[v].support == s; });
     };

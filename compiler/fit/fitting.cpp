@@ -48,9 +48,13 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   std::optional<CentredModel> moved = centre_model(resolved, *data);
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
-  if (!moved && !options.any())
-    return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
-  std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
+  // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
+  const model::Model guided =
+      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, options, data->sizes);
+  const bool anew = guided.guide.joint.size() > resolved.guide.joint.size();
+  if (!moved && !anew && !options.any())
+    return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests)});
+  std::optional<Analysed> analysed = analyse(guided, options, diagnostics);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
     // A variable with some missing values has become latent, which explains an error of the analysis.
     if (data->clamped[k])
@@ -60,16 +64,13 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   if (!analysed) return std::optional<BoundModel>();
   // The new analysis may have added auxiliary variables, which come last and have no data.
   data->observed.resize(analysed->model.variables.size());
+  add_sizes(analysed->model, *data);
   add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved)
     return std::optional<BoundModel>(
-        BoundModel{std::move(*analysed), std::move(*data), {}, resolved, {}, std::move(digests)});
-  return std::optional<BoundModel>(BoundModel{std::move(*analysed),
-                                              std::move(moved->data),
-                                              std::move(moved->references),
-                                              std::move(moved->model),
-                                              {},
-                                              std::move(digests)});
+        BoundModel{std::move(*analysed), std::move(*data), {}, guided, {}, std::move(digests)});
+  return std::optional<BoundModel>(BoundModel{
+      std::move(*analysed), std::move(moved->data), std::move(moved->references), guided, {}, std::move(digests)});
 }
 
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
@@ -82,17 +83,19 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   for (const model::VariableId v : streamed->with_barren_items())
     options.may_be_missing[v.index()] = true;
   BoundData data = streamed->whole();
+  const model::Model guided = with_joint_factors(resolved, complete, options, data.sizes);
   std::optional<Analysed> analysed = complete;
-  if (options.any()) analysed = analyse(resolved, options, diagnostics);
+  if (options.any() || guided.guide.joint.size() > resolved.guide.joint.size())
+    analysed = analyse(guided, options, diagnostics);
   if (!analysed) return std::optional<BoundModel>();
   data.observed.resize(analysed->model.variables.size());
   data.givens.resize(analysed->model.givens.size());
+  add_sizes(analysed->model, data);
   for (std::size_t k = 0; k < outside.size(); ++k) {
     const auto mask = model::mask_of(analysed->model, analysed->model.variables[k]);
     if (mask && !outside[k].empty()) data.givens[mask->index()].values = outside[k];
   }
-  return std::optional<BoundModel>(
-      BoundModel{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
+  return std::optional<BoundModel>(BoundModel{std::move(*analysed), std::move(data), {}, guided, std::move(streamed)});
 }
 
 std::optional<Error> nothing_to_fit(const BoundModel& bound) {
@@ -261,6 +264,7 @@ std::optional<Error> Fitting::compile(const Requirements& requirements) {
 
 Result<bool> Fitting::replace(BoundData data) {
   bound_.data = std::move(data);
+  add_sizes(model(), bound_.data);
   add_masks(model(), find_barren(bound_.resolved, bound_.data), bound_.data);
   return instance_->replace(bound_.data);
 }

@@ -31,7 +31,7 @@ struct BoundModel {
 
 /// Binds in-memory data to a model, checks them, and analyses the model for them. `resolved` is the model as read()
 /// made it, `complete` its analysis for data without missing values. The analysis is repeated where values are missing,
-/// where elements have no data, or where far data are centred.
+/// where elements have no data, where far data are centred, or where joint factors are chosen.
 ///
 /// Returns nullopt where the repeated analysis fails; the reason is in `diagnostics`. An Error says what is wrong with
 /// the data.

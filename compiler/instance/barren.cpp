@@ -54,7 +54,7 @@ class Search {
     const Variable& v = m_[id];
     if (!is_latent_here(id) || v.auxiliary || v.joint) return false;
     const Statement& s = m_[v.statement];
-    const auto names_it = [&](const auto& group) { return std::ranges::find(group, id) != group.end(); };
+    const auto names_it = [&](const model::JointGuide& joint) { return joint.has(id); };
     if (s.start || s.lagged || s.limits.any() || std::ranges::any_of(m_.guide.joint, names_it)) return false;
     if (items_ && (v.axes.empty() || m_[v.axes[0]].set != *items_)) return false;
     // A category that chooses a part of an observation is excluded: where that is missing, a guard removes the term.

@@ -33,6 +33,12 @@ Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> vi
   return std::move(**bound);
 }
 
+/// Returns the program with the guide that the options ask for.
+Program::Impl guided(Program::Impl p, const FitOptions& o) {
+  p.resolved.guide.factorised = p.resolved.guide.factorised || o.guide == "factorised";
+  return p;
+}
+
 /// Formats a warning with its notes as one line.
 std::string line_of(const Diagnostic& warning) {
   std::vector<std::string> notes;
@@ -170,7 +176,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   settings->init = std::move(*init);
   settings->init_source = "init";
   const Clock::time_point begin = Clock::now();
-  Result<BoundModel> bound = bound_to(*impl_, data, impl_->settings);
+  Result<BoundModel> bound = bound_to(guided(*impl_, options), data, impl_->settings);
   if (!bound) return bound.error();
   if (std::optional<Error> e = nothing_to_fit(*bound)) return *e;
   auto out = std::make_shared<Fit::Impl>();
@@ -203,7 +209,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
 
 Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
-  Result<BoundModel> bound = bound_to(*impl_, data, fit.impl().settings);
+  Result<BoundModel> bound = bound_to(program_of(*impl_, fit.impl()), data, fit.impl().settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fit.impl().settings;
@@ -242,8 +248,9 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   options.instance = impl_->instance;
   options.items = as_saved_fit(fit.impl()).items;
   std::ranges::copy(fit.impl().global, std::back_inserter(options.items));
+  const Impl program = program_of(*impl_, fit.impl());
   const Result<std::unique_ptr<HeldOut>> held_out =
-      HeldOut::make(impl_->source, impl_->resolved, impl_->complete, *dataset, fit.impl().settings, options);
+      HeldOut::make(program.source, program.resolved, program.complete, *dataset, fit.impl().settings, options);
   if (!held_out) return without_option_prefix(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return without_option_prefix(score.error());

@@ -36,6 +36,9 @@ struct Fit::Impl {
 /// Returns an error if the fit is not one of this program's model: their variables or plates differ.
 std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit);
 
+/// Returns the program with the joint factors that the fit has (with_joint_factors_of).
+Program::Impl program_of(const Program::Impl& program, const Fit::Impl& fit);
+
 /// Converts a fit to the form in which predictions and scores read saved fits.
 SavedFit as_saved_fit(const Fit::Impl& fit);
 

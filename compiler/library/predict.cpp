@@ -29,6 +29,15 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
   return out;
 }
 
+Program::Impl program_of(const Program::Impl& program, const Fit::Impl& fit) {
+  Program::Impl out = program;
+  out.resolved = with_joint_factors_of(program.resolved, fit.global);
+  Diagnostics ignored;
+  if (out.resolved.guide.joint.size() > program.resolved.guide.joint.size())
+    out.complete = *analyse(out.resolved, {}, ignored);
+  return out;
+}
+
 Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> data,
                                      const PredictOptions& options) const {
   if (options.draws < 1)
@@ -38,7 +47,8 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   if (!dataset) return dataset.error();
   const PredictionOptions how{
       options.draws, options.seed, {options.local_iterations, options.local_tolerance}, impl_->instance};
-  const Result<Prediction> made = lehr::predict(impl_->source, impl_->resolved, impl_->complete, *dataset,
+  const Impl program = program_of(*impl_, fit.impl());
+  const Result<Prediction> made = lehr::predict(program.source, program.resolved, program.complete, *dataset,
                                                 {options.sizes, options.more}, as_saved_fit(fit.impl()), how);
   if (!made) return with_option_prefix(made.error(), "");
   Predictions out;

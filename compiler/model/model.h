@@ -9,6 +9,7 @@
 //   where aliases have Plate::set != themselves.
 // * Constants are symbolic: their values may be changed by --set, and may use sizes.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <variant>
@@ -304,12 +305,26 @@ struct JointPrior {
   GivenId constant;                                      // the log normaliser that makes the density integrate to one
 };
 
-/// What the model file demands of the variational posterior.
+/// Variables that share one factor.
+struct JointGuide {
+  std::vector<VariableId> members;
+  /// Plates (sets) on which all members lie, and of which every element is a coordinate of the factor. There is a
+  /// factor for each element of the other plates that all members have.
+  std::vector<PlateId> coordinates = {};
+  bool chosen = false;  // true: by the compiler, from the terms
+
+  /// Returns true if the variable is a member.
+  bool has(VariableId v) const { return std::ranges::find(members, v) != members.end(); }
+};
+
+/// What is demanded of the variational posterior, by the model file or by the compiler's choice.
 struct Guide {
-  std::vector<std::vector<VariableId>> joint;  // sets of variables that share one factor
+  std::vector<JointGuide> joint;  // sets of variables that share one factor
   /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:
   /// variables to update first, in this order.
   std::vector<VariableId> point, independent, order;
+  /// True: the compiler chooses no further joint factors, because the guide says so or because it has chosen.
+  bool factorised = false;
 };
 
 /// A model file with all names resolved. Entities refer to each other by ids, which are indices in these vectors.

@@ -133,14 +133,15 @@ std::string print_statement(const Model& m, const Statement& s) {
 
 std::string print_guide(const Model& m) {
   std::string out;
-  for (const auto& block : m.guide.joint)
-    out += fmt::format("  guide joint({});\n", names(m, block));
+  for (const JointGuide& joint : m.guide.joint)
+    out += fmt::format("  guide joint({});\n", names(m, joint.members));
   const auto list = [&](const char* word, const std::vector<VariableId>& variables) {
     if (!variables.empty()) out += fmt::format("  guide {}({});\n", word, names(m, variables));
   };
   list("point", m.guide.point);
   list("independent", m.guide.independent);
   list("order", m.guide.order);
+  if (m.guide.factorised) out += "  guide factorised;\n";
   return out;
 }
 

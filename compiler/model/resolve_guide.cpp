@@ -18,6 +18,8 @@ const char* name_of_kind(ast::GuideKind kind) {
       return "guide independent";
     case ast::GuideKind::order:
       return "guide order";
+    case ast::GuideKind::factorised:
+      return "guide factorised";
   }
   return "the guide";
 }
@@ -53,6 +55,15 @@ std::optional<VariableId> latent_named(Resolver& r, const ast::Name& name) {
   return std::nullopt;
 }
 
+/// Returns the guide of one factor of these variables. All numbers of a single one are its coordinates.
+JointGuide joint_of(const Model& m, std::vector<VariableId> members) {
+  JointGuide out{std::move(members)};
+  if (out.members.size() > 1) return out;
+  for (const PlateId p : m[out.members[0]].axes)
+    out.coordinates.push_back(m[p].set);
+  return out;
+}
+
 }  // namespace
 
 void resolve_guide(Resolver& r) {
@@ -75,13 +86,12 @@ void resolve_guide(Resolver& r) {
       }
       block.push_back(*variable);
     }
-    if (guide->kind == ast::GuideKind::joint && guide->names.size() < 2) {
-      r.diagnostics.add(DiagnosticKind::guide_joint_size, decl.span);
-    }
     Guide& out = r.model.guide;
     switch (guide->kind) {
       case ast::GuideKind::joint:
-        out.joint.push_back(block);
+        if (block.size() == 1 && r.model[block[0]].axes.empty())
+          r.diagnostics.add(DiagnosticKind::guide_joint_size, decl.span);
+        else if (!block.empty()) out.joint.push_back(joint_of(r.model, std::move(block)));
         break;
       case ast::GuideKind::point:
         out.point.insert(out.point.end(), block.begin(), block.end());
@@ -91,6 +101,9 @@ void resolve_guide(Resolver& r) {
         break;
       case ast::GuideKind::order:
         out.order.insert(out.order.end(), block.begin(), block.end());
+        break;
+      case ast::GuideKind::factorised:
+        out.factorised = true;
         break;
     }
   }

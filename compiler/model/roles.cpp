@@ -28,12 +28,12 @@ bool has_children(const Model& m, VariableId variable) {
 
 std::string why_not_clamped(const Model& m, VariableId variable) {
   const Variable& v = m[variable];
-  for (const std::vector<VariableId>& joint : m.guide.joint) {
-    const bool normal = std::ranges::all_of(joint, [&](VariableId x) {
+  for (const JointGuide& joint : m.guide.joint) {
+    const bool normal = std::ranges::all_of(joint.members, [&](VariableId x) {
       return m[x].support == math::Support::real || m[x].support == math::Support::vector;
       // A joint factor must have a conditional at a value, which Normal ones have.
     });
-    if (!normal && std::ranges::find(joint, variable) != joint.end())
+    if (!normal && joint.has(variable))
       return fmt::format(
           "'{}' shares a factor with a variable that is not Normal (`guide joint`), which has no form at "
           "a value",

@@ -37,6 +37,9 @@ struct FitOptions {
   /// For cavi, the search over starts: "none", "quick" or "full". Empty means quick, or none if an option about starts,
   /// temperatures, sweeps or the tolerance differs from its default.
   std::string search = {};
+  /// Factors of Normal variables: "joint" (variables that the terms couple share a factor where that is cheap) or
+  /// "factorised" (only those that the model's guide joins).
+  std::string guide = "joint";
   /// Schedules, as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"; empty: none.
   std::string anneal = {}, temper = {};
   std::uint64_t seed = 1;       // of all random numbers

@@ -17,6 +17,7 @@ namespace {
 /// The texts that two options accept. The last one of each has an effect for some methods only.
 constexpr std::string_view kSearches[] = {"none", "quick", "full"};
 constexpr std::string_view kPrecisions[] = {"double", "float"};
+constexpr std::string_view kGuides[] = {"joint", "factorised"};
 
 /// The range of an option that is no number, and the values of a text that may be any.
 constexpr OptionRange kNoRange{0, 0};
@@ -106,6 +107,11 @@ constexpr FitOption kOptions[] = {
      "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; {only}). "
      "Sums over items and the ELBO are always double",
      kPrecisions},
+    {"guide", "guide", &FitOptions::guide, kNoRange, kForAll,
+     "Factors of Normal variables: joint (those that stand together in the model's terms share one factor where that "
+     "is "
+     "cheap, so that correlations are not lost) or factorised (only those that the model's guide joins)",
+     kGuides},
     {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange, kForMinibatches,
      "Step sizes that adapt to the noise of the gradients ({only})"},
     {"replacement", "replacement", &FitOptions::replacement, kNoRange, kForMinibatches,

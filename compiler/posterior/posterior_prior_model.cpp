@@ -114,8 +114,7 @@ class PriorRewriter {
     };
     JointPrior prior;
     // The guide that joins these variables identifies the prior.
-    while (std::ranges::find(m.guide.joint[prior.guide], variable_.auxiliary->members[0].variable) ==
-           m.guide.joint[prior.guide].end())
+    while (!m.guide.joint[prior.guide].has(variable_.auxiliary->members[0].variable))
       ++prior.guide;
     for (const math::StatisticRow& row : block_.factor->statistics)
       prior.naturals.emplace_back(row.stat, add(math::natural_name(row.stat), math::event_rank(row.stat)));

@@ -71,8 +71,8 @@ void move_last(model::Model& m, model::VariableId variable) {
     renumber(s.variable);
   for (model::Expr& e : m.exprs)
     if (auto* ref = std::get_if<model::VariableRef>(&e.node)) renumber(ref->variable);
-  for (std::vector<model::VariableId>& block : m.guide.joint)
-    std::ranges::for_each(block, renumber);
+  for (model::JointGuide& joint : m.guide.joint)
+    std::ranges::for_each(joint.members, renumber);
   for (std::vector<model::VariableId>* all : {&m.guide.point, &m.guide.independent, &m.guide.order})
     std::ranges::for_each(*all, renumber);
   to_end(m.variables, variable.index());

@@ -110,6 +110,8 @@ Markup block(const DerivedBlock& b) {
     out += element("p", text("Update: ") + math(density("q", v) + operation("=") + identifier(b.family)));
   }
   out += equations(b.update);
+  if (!b.chosen_for.empty())
+    out += text_element("p", fmt::format("It is {}.", conditionals::why_joint(b)), {{"class", "quiet"}});
   if (!b.sequential.empty()) {
     out += text_element("p",
                         fmt::format("Updated one {} after another: elements that differ there share a term.",

@@ -226,11 +226,10 @@ void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Mo
     if (c.guide.empty()) continue;
     model::Model changed = resolved;
     // The suggested factor replaces joint factors that share a variable with it.
-    std::erase_if(changed.guide.joint, [&](const std::vector<model::VariableId>& block) {
-      return std::ranges::any_of(
-          block, [&](model::VariableId v) { return std::ranges::find(c.members, v) != c.members.end(); });
+    std::erase_if(changed.guide.joint, [&](const model::JointGuide& joint) {
+      return std::ranges::any_of(c.members, [&](model::VariableId v) { return joint.has(v); });
     });
-    changed.guide.joint.push_back(c.members);
+    changed.guide.joint.push_back({c.members});
     Diagnostics diagnostics;
     if (!derive_conditionals(changed, options, diagnostics)) c.guide.clear();
   }

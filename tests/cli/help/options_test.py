@@ -111,7 +111,7 @@ SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--predictive", "0"], "gi
 # Of what is not for the method, these are refused; others are warned of.
 REFUSED = ["--search", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.
-ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"]]
+ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"], ["--guide", "factorised"]]
 
 
 def results(out):

@@ -71,7 +71,7 @@ def converged():
 
 
 def what_is_left():
-    crossed = ["models/hierarchical/crossed_random_effects.lehr", "--data", "models/data/hierarchical/penicillin.csv", "--search", "none"]
+    crossed = ["models/hierarchical/crossed_random_effects.lehr", "--data", "models/data/hierarchical/penicillin.csv", "--guide", "factorised", "--search", "none"]
     said = fit("left", *crossed, "--leap-after", "0", "--max-iter", 240, "--elbo-every", 3)
     nats, sweeps = saved("left")[1]["left_to_gain"], saved("left")[1]["left_sweeps"]
     assert "nats of ELBO left to gain" in said, said

@@ -106,7 +106,7 @@ def coefficients_and_noise(rng):
     text = """model m { plate seq; plate t in seq ordered; q ~ Gamma(shape = 2, rate = 3);
       a ~ Normal(mean = 0, precision = 1); b ~ Normal(mean = 0, precision = 1); c ~ Normal(mean = 0, precision = 1);
       x[seq, t] ~ Normal(mean = a * x[seq, t-1] + b * x[seq, t-2] + c * x[seq, t-3], precision = q) start Normal(mean = 0, precision = 0.5);
-      observe y[seq, t] ~ Normal(mean = x[seq, t], precision = 2); guide order(x, q, a, b, c); }"""
+      observe y[seq, t] ~ Normal(mean = x[seq, t], precision = 2); guide order(x, q, a, b, c); guide factorised; }"""
     init = {"q.shape": 3, "q.rate": 2, **{f"{v}.mean": m for v, m in zip("abc", a)},
             **{f"{v}.precision": p for v, p in zip("abc", np.diag(A))}}
     got, slow = (fit(text, {"y": [v.tolist() for v in y]}, "--max-iter", "1", "--local-iters", "1", *way, init=init)

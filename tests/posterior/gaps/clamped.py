@@ -438,6 +438,7 @@ model m {
   tau ~ Gamma(shape = 1, rate = 1);
   observe x[n] ~ Normal(mean = m, precision = s);
   observe y[n] ~ Normal(mean = a * x[n] + b, precision = tau);
+  guide factorised;
 }
 """
     n = 50

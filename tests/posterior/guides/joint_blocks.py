@@ -268,7 +268,7 @@ def warning():
     """The warning of a strong coupling names the guide, and the guide silences it."""
     x = np.linspace(9, 11, 30)
     d = {"year": x, "y": 1 + x + RNG.normal(size=30) * 0.1}
-    apart = fit(YEARS.replace("GUIDE", ""), d, "--max-iter", 100000)
+    apart = fit(YEARS.replace("GUIDE", "guide factorised;"), d, "--max-iter", 100000)
     assert "guide joint(a, b)" in apart.said, apart.said
     joint = fit(YEARS.replace("GUIDE", "guide joint(a, b);"), d)
     assert "coupled" not in joint.said and joint.elbo > apart.elbo, joint.said
@@ -279,7 +279,7 @@ def starts():
     """A factorised fit starts a joint one, and a joint one goes on where it stopped."""
     d = mixed_data()
     mean, _, _ = mixed_exact(d)
-    alone = fit(MIXED.replace("guide joint(a, b, w, u);", ""), d, "--max-iter", 3)
+    alone = fit(MIXED.replace("guide joint(a, b, w, u);", "guide factorised;"), d, "--max-iter", 3)
     members = {k: v for k, v in alone.posterior.items()}
     joint = fit(MIXED, d, "--max-iter", 0, init=members, monotone=False)
     for v in ("a", "b", "w", "u"):

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(14)
 ROWS, COLUMNS, LAYERS = 7, 9, 4
 PLATES = f"plate n COPIES; plate a = {ROWS}; plate b = {COLUMNS}; plate l = {LAYERS}; data i[n] : a; data j[n] : b; "
 EFFECTS = "model effects { " + PLATES + """A[a] ~ Normal(mean = 0, sd = 1); B[b] ~ Normal(mean = 1, sd = 2);
-  tau ~ Gamma(shape = 2, rate = 1); observe y[n] ~ Normal(mean = A[i[n]] + B[j[n]], precision = tau); }"""
+  tau ~ Gamma(shape = 2, rate = 1); observe y[n] ~ Normal(mean = A[i[n]] + B[j[n]], precision = tau); guide factorised; }"""
 RATES = "model rates { " + PLATES + """data k[n] : l; A[a] ~ Gamma(shape = 2, rate = 1); B[b] ~ Gamma(shape = 1, rate = 0.5);
   C[l] ~ Gamma(shape = 3, rate = 2); observe y[n] ~ Poisson(A[i[n]] * B[j[n]] * C[k[n]]); }"""
 

@@ -246,7 +246,7 @@ GROUPS = """model m { plate county; plate house; data where[house] : county; dat
 def new_groups():
     """A house in a county that the fit does not have."""
     where = ["Aitkin", "Anoka", "Becker", "Aitkin", "Anoka", "Becker"]
-    f = Predicted(GROUPS, {"where": where, "floor": [0, 1, 0, 1, 1, 0], "y": [1.2, 0.3, 2.2, 0.8, 0.1, 2.5]}, "--search", "none")
+    f = Predicted(GROUPS, {"where": where, "floor": [0, 1, 0, 1, 1, 0], "y": [1.2, 0.3, 2.2, 0.8, 0.1, 2.5]}, "--search", "none", "--guide", "factorised")
     q = f.posterior
     new = {"where": ["Becker", "Zumbrota", "Anoka", "Zumbrota"], "floor": [1, 0, 0, 1], "y": [None] * 4}
     p = f.predict(new, "--draws", 2000)

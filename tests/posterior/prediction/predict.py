@@ -160,7 +160,7 @@ def regression():
     n = 60
     x = RNG.normal(size=(n, 2))
     y = x @ [1.5, -2] + 0.5 + RNG.normal(size=n) * 0.4
-    f = Predicted("models/regression/linear_regression.lehr", {"x": x, "y": y})
+    f = Predicted("models/regression/linear_regression.lehr", {"x": x, "y": y}, "--guide", "factorised")
     q = f.posterior
     new = RNG.normal(size=(5, 2)) * 3
     p = f.predict({"x": new})
@@ -216,7 +216,7 @@ def logistic():
     y = (RNG.uniform(size=40) < 1 / (1 + np.exp(-1 - 2 * x))).astype(int)
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 5); b ~ Normal(mean = 0, sd = 5);
       observe y[n] ~ Bernoulli(logistic(a + b * x[n])); }"""
-    f = Predicted(model, {"x": x, "y": y})
+    f = Predicted(model, {"x": x, "y": y}, "--guide", "factorised")
     q = f.posterior
     new = np.array([-1.5, 0.2, 3.0])
     p = f.predict({"x": new}, "--draws", 4000)

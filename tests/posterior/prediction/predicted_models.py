@@ -73,7 +73,7 @@ def entries_of_factor_analysis():
     model = """model m { plate n; plate d; plate k = 2; W[d] ~ MvNormal(mean = 0, precision = 1) over k; mu[d] ~ Normal(mean = 0, sd = 3); tau[d] ~ Gamma(shape = 3, rate = 1);
       h[n] ~ MvNormal(mean = 0, precision = 1) over k; observe x[n, d] ~ Normal(mean = dot(W[d], h[n]) + mu[d], precision = tau[d]); }"""
     W = RNG.normal(size=(5, 2))
-    f = Predicted(model, {"x": RNG.normal(size=(50, 2)) @ W.T + RNG.normal(size=(50, 5)) * 0.3}, *NONE)
+    f = Predicted(model, {"x": RNG.normal(size=(50, 2)) @ W.T + RNG.normal(size=(50, 5)) * 0.3}, *NONE, "--guide", "factorised")
     q = f.posterior
     x = RNG.normal(size=(3, 5))
     x[0, 1], x[1, :4], x[2, :] = math.nan, math.nan, math.nan
@@ -183,7 +183,7 @@ def autoregression_goes_on():
     y = [0.5]
     for _ in range(40):
         y.append(0.6 * y[-1] + 0.5 + RNG.normal() * 0.5)
-    f = Predicted(model, {"y": y}, *NONE)
+    f = Predicted(model, {"y": y}, *NONE, "--guide", "factorised")
     q = f.posterior
     p = f.predict({"y": y}, "--sizes", "t=+2", "--draws", 20000)
     m1 = q["a.mean"] * y[-1] + q["c.mean"]

@@ -100,7 +100,7 @@ def regression():
     n = 40
     x = RNG.normal(size=(n, 2))
     y = x @ [1.5, -2] + 0.5 + RNG.normal(size=n) * 0.4
-    f = Predicted("models/regression/linear_regression.lehr", {"x": x, "y": y})
+    f = Predicted("models/regression/linear_regression.lehr", {"x": x, "y": y}, "--guide", "factorised")
     q = f.posterior
     new = RNG.normal(size=(3, 2)) * 3
     p = f.predict({"x": new})
@@ -295,7 +295,7 @@ def lets():
       let f[n] = a + b[z[n]] * x[n]; let rate = 3 * tau; let sigma = 1 / sqrt(tau); let both[k] = a * b[k]; let known = 2 + 3; let rest[n] = y[n] - a;
       observe y[n] ~ Normal(mean = f[n], precision = tau); }"""
     x = RNG.normal(size=9)
-    f = Predicted(model, {"x": x, "y": 1 + 2 * x + RNG.normal(size=9) * 0.1}, "--search", "none")
+    f = Predicted(model, {"x": x, "y": 1 + 2 * x + RNG.normal(size=9) * 0.1}, "--search", "none", "--guide", "factorised")
     q = f.posterior
     new = np.array([0.5, -2.0, 1.0])
     p = f.predict({"x": new, "y": [2.0, None, 3.0]}, "--draws", 20000, *TIGHT)

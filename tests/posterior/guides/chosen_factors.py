@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Joint factors that the compiler chooses: Normal variables that terms couple share one, below, at and above the most coordinates.
+
+With known variances a joint factor of all locations is the posterior, which numpy gives; `guide factorised` and `--guide factorised`
+leave the model's own guide alone."""
+import sys
+
+import numpy as np
+
+sys.path.append(f"{sys.path[0]}/..")
+from fitting import finish, fit, near  # noqa: E402
+
+RNG = np.random.default_rng(17)
+
+LINE = """model line { plate n; data x[n] : real;
+  a ~ Normal(mean = 0, sd = 100); b ~ Normal(mean = 0, sd = 10); TAU
+  observe y[n] ~ Normal(mean = a + b * x[n], precision = tau); GUIDE }"""
+KNOWN, UNKNOWN = "const tau = 4;", "tau ~ Gamma(shape = 1, rate = 1);"
+
+
+def line(tau=KNOWN, guide=""):
+    return LINE.replace("TAU", tau).replace("GUIDE", guide)
+
+
+def posterior(F, y, precision, tau):
+    """Mean and covariance of the coefficients of F with these prior precisions, and the log evidence."""
+    P = np.diag(precision) + tau * F.T @ F
+    C = np.eye(len(y)) / tau + F @ np.diag(1 / np.asarray(precision)) @ F.T
+    log = -0.5 * (np.linalg.slogdet(2 * np.pi * C)[1] + y @ np.linalg.solve(C, y))
+    return tau * np.linalg.solve(P, F.T @ y), np.linalg.inv(P), log
+
+
+def years():
+    """The regression that newcomers write, with years far from 0: exact deviations, few sweeps."""
+    x = np.arange(1950.0, 2020.0)
+    y = 3 + 0.02 * (x - 1985) + RNG.normal(size=70) / 2
+    mean, cov, log = posterior(np.column_stack([np.ones(70), x]), y, [1e-4, 1e-2], 4)
+    got = fit(line(), {"x": x, "y": y})
+    q = got.posterior
+    near([q["a.mean"], q["b.mean"]], mean, 1e-7, "means")
+    near([1 / q["a.precision"], 1 / q["b.precision"]], np.diag(cov), 1e-7, "variances")
+    near(got.elbo, log, 1e-7, "log evidence")  # of a matrix with a condition of 1e10
+    unknown = fit(line(UNKNOWN), {"x": x, "y": y})
+    assert unknown.report["iterations"] <= 20, unknown.report["iterations"]
+    apart = [fit(line(KNOWN, "guide factorised;"), {"x": x, "y": y}), fit(line(), {"x": x, "y": y}, "--guide", "factorised")]
+    for other in apart:
+        assert "joint(a, b).mean" not in other.posterior and other.elbo < log - 1
+        near(other.posterior["b.precision"], 1e-2 + 4 * x @ x, 1e-9, "precision of a factor alone")
+    return f"sd of b {np.sqrt(cov[1, 1]):.4f}, {unknown.report['iterations']} sweeps with an unknown precision"
+
+
+def groups(count, per=3):
+    """Effects of groups with their intercept: one factor up to 256 coordinates."""
+    model = """model groups { plate n; plate g; data of[n] : g;
+      m ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ Normal(mean = m + u[of[n]], sd = 1); }"""
+    of = np.repeat(np.arange(count), per)
+    y = 5 + 2 * RNG.normal(size=count)[of] + RNG.normal(size=len(of))
+    got = fit(model, {"of": of, "y": y})
+    F = np.column_stack([np.ones(len(y)), of[:, None] == np.arange(count)])
+    mean, cov, log = posterior(F, y, [1e-2] + [1 / 4] * count, 1)
+    joint = "joint(m, u).mean" in got.posterior
+    assert joint == (count + 1 <= 256), count
+    near(got.posterior["m.mean"], mean[0], 1e-5 if not joint else 1e-8, "mean")
+    if joint:
+        near(1 / got.posterior["u.precision"], np.diag(cov)[1:], 1e-8, "variances")
+        near(got.elbo, log, 1e-9, "log evidence")
+    return f"{count} groups, {'one factor' if joint else 'factorised'}"
+
+
+def thresholds():
+    return "; ".join(groups(n) for n in (2, 254, 255, 256))
+
+
+def coefficients():
+    """Numbers over a plate that stand together in one term: their plate numbers coordinates, stated or not."""
+    model = """model coefficients { plate n; plate f; data x[n, f] : real; b[f] ~ Normal(mean = 0, sd = 3);
+      observe y[n] ~ Normal(mean = sum(f) b[f] * x[n, f], sd = 1); GUIDE }"""
+    x = RNG.normal(size=(40, 4)) + 2
+    y = x @ [1, -1, 0.5, 0] + RNG.normal(size=40)
+    mean, cov, log = posterior(x, y, [1 / 9] * 4, 1)
+    for guide in "", "guide joint(b);":
+        got = fit(model.replace("GUIDE", guide), {"x": x, "y": y})
+        near(got.posterior["b.mean"], mean, 1e-8, "means")
+        near(got.posterior["joint(b).precision"], np.linalg.inv(cov), 1e-8, "precision")
+        near(got.elbo, log, 1e-9, "log evidence")
+    return f"log evidence {log:.4f}"
+
+
+def elements():
+    """Intercepts and slopes of many groups: a factor for each group, and one of their means."""
+    count = 300
+    model = """model slopes { plate n; plate g; data of[n] : g; data x[n] : real;
+      a[g] ~ Normal(mean = 0, sd = 2); b[g] ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ Normal(mean = a[of[n]] + b[of[n]] * x[n], sd = 1); }"""
+    of, x = np.repeat(np.arange(count), 4), RNG.normal(size=4 * count) + 3
+    y = RNG.normal(size=count)[of] + RNG.normal(size=count)[of] * x + RNG.normal(size=4 * count)
+    got = fit(model, {"of": of, "x": x, "y": y})
+    assert np.shape(got.posterior["joint(a, b).mean"]) == (count, 2)
+    total = 0
+    for g in range(count):
+        mean, cov, log = posterior(np.column_stack([np.ones(4), x[of == g]]), y[of == g], [1 / 4, 1 / 4], 1)
+        near(got.posterior["joint(a, b).mean"][g], mean, 1e-7, "mean")
+        total += log
+    near(got.elbo, total, 1e-9, "log evidence")
+    return f"log evidence {total:.3f}"
+
+
+def products():
+    """A product of two Normal variables is no quadratic term: they stay factors of their own, what is added joins one of them."""
+    model = """model product { plate n; plate d = 3; plate k = 2;
+      w[d] ~ MvNormal(mean = 0, precision = 1) over k; c[d] ~ Normal(mean = 0, sd = 10); z[n] ~ MvNormal(mean = 0, precision = 1) over k;
+      observe y[n, d] ~ Normal(mean = dot(w[d], z[n]) + c[d], precision = 4); }"""
+    y = RNG.normal(size=(50, 2)) @ RNG.normal(size=(2, 3)) + RNG.normal(size=(50, 3)) / 2 + 7
+    got = fit(model, {"y": y})
+    assert np.shape(got.posterior["joint(w, c).mean"]) == (3, 3)
+    assert got.elbo > fit(model, {"y": y}, "--guide", "factorised").elbo
+    return f"ELBO {got.elbo:.3f}"
+
+
+finish({f.__name__: f for f in (years, thresholds, coefficients, elements, products)})
