@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mean field against exact samples of an Ising model, over temperatures, and Exercise 32.2 of MacKay (2003).
+"""Mean field against exact samples of an Ising model, over temperatures: MacKay (2003), sections 32.3 and 33.3.
 
 A square lattice on a torus, J = 1, no field: energy and |magnetisation| a spin, from coordinate ascent and from samples that are
 coupled from the past; the energy of the finite lattice is known too (Kaufman 1949), which tells how far off each is.
@@ -103,28 +103,7 @@ def ising(o):
     svg(os.path.join(o.out, "ising_magnetisation.svg"), T, (m, sm), fm, "|magnetisation|", critical)
 
 
-def exercise(o):
-    """32.2: a walk on 0, 1, 2 that stays where a step would leave; random bits that are used again, and fresh ones."""
-    rng, runs = np.random.default_rng(o.seed), 50000
-    table = Table(o.out, "fresh_bits", ["bits", "0", "1", "2"], decimals=4)
-    for fresh in (False, True):
-        counts = np.zeros(3)
-        for _ in range(runs):
-            past, back, ends = [], 1, {0, 2}
-            while True:
-                past = (list(rng.integers(0, 2, back)) if fresh else past + list(rng.integers(0, 2, back - len(past))))
-                ends = {0, 1, 2}
-                for bit in reversed(past):  # past[k]: the bit k + 1 steps before the end
-                    ends = {min(x + 1, 2) if bit else max(x - 1, 0) for x in ends}
-                if len(ends) == 1:
-                    break
-                back *= 2
-            counts[ends.pop()] += 1
-        table.add("fresh" if fresh else "used again", *(counts / runs))
-
-
 if __name__ == "__main__":
     o = arguments("mean field against exact samples of an Ising model", side=16, draws=100,
                   temperatures=[2.27, 2.35, 2.5, 2.75, 3.0, 3.5, 4.0, 4.5, 5.0])
-    exercise(o)
     ising(o)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Figures of Xie's tutorial that this program can repeat: the mixture of Gaussians fitted to data of one and two
 dimensions, the ELBO of coordinate ascent over sweeps from several starts, and that of SVI with batches of 1, 20, 50 and
-1000 over steps, rho_t = 1 / (t + 100). (Its Gibbs samplers, `--method gibbs` here, are not
-repeated.)"""
+1000 over steps, rho_t = 1 / (t + 100). Its Gibbs sampler is `--method gibbs`, which tests/posterior/sampler/xie_gibbs.py
+compares with coordinate ascent on such data."""
 import csv
 import os
 
