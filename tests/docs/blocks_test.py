@@ -39,8 +39,8 @@ AROUND = {
         beta[topic] ~ Dirichlet(concentration = 1) over term;""",
 }
 # Options of other programs: cmake, ctest, pkg-config, Slurm, and scripts of bench/ and tests/.
-OTHERS = set("""--answers --array --build --cells --cflags --checks --corpora --count --datasets --full --inits --install --kinds --levels --libs --man
---methods --ntasks --prefix --preset --quick --runs --sets --step --test-dir --topics --wait --wrap""".split())
+OTHERS = set("""--answers --array --build --cells --cflags --checks --components --corpora --count --datasets --full --inits --install --kinds --levels
+ --libs --man --methods --ntasks --prefix --preset --quick --runs --sets --step --test-dir --topics --wait --wrap""".split())
 COMMAND = re.compile(r"^(\$ |lehr [a-z]+ [a-z./]*\S|scripts/|cmake |mpirun |python3 )")
 
 
