@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The prose of README.md, CONTRIBUTING.md and docs/: no sentence above 40 words, a mean below 20 on every page, at most 45,000 words in docs/,
-and none of the words that the glossary has retired. Tables, code, headings and pictures are not prose.
+"""The prose of README.md, CONTRIBUTING.md and docs/: no sentence above 40 words, a mean below 20 on every page, at most 45,000 words in docs/
+without the tables that scripts write, and none of the words that the glossary has retired. Tables, code, headings and pictures are not prose.
 
 Identifiers of compiler/ and runtime/ do not contain retired words either, and texts in their code (messages, help) no retired phrases.
 
@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 LONGEST, MEAN, TOTAL = 40, 20, 45_000
+# Tables of results that scripts write, as the CSV files beside them: their words are not counted.
+WRITTEN = {"docs/results/sources.md"}
 # A page that cannot satisfy a rule today, the rule, and why.
 EXCEPTIONS = {}
 # Words that stand for a standard term: the term is to be used. docs/glossary.md has the terms.
@@ -102,7 +104,7 @@ def main():
     for page in pages():
         text = page.read_text(encoding="utf-8")
         words = len(text.split())
-        total += words if page.parts[0] == "docs" else 0
+        total += words if page.parts[0] == "docs" and str(page) not in WRITTEN else 0
         found += problems(page, text)
         if "--table" in sys.argv:
             lengths = [n for n, _ in sentences(text)] or [0]
