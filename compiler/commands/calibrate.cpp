@@ -192,7 +192,7 @@ void add_calibrate(CLI::App& app, Action& action) {
              "Number of simulated data sets; with --geweke, each begins a chain of --draws rounds");
   add_shared_options(*c, o->fit, [](const FitOption& row) {
     // Only these options of a fit apply to the posteriors of a calibration.
-    constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
+    constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed", "guide"};
     return std::ranges::find(kCalibrationOptions, row.option) != std::end(kCalibrationOptions);
   });
   c->get_option("--draws")->description(

@@ -87,7 +87,9 @@ def too_narrow():
     number alone the factor is the posterior."""
     text = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2);
       observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
-    names, ranks, _ = ranks_of("", text, [], {"x": [1.0, 1.1, 0.9, 1.2, 0.8, 1.0]}, "--method", "cavi")
+    names, ranks, _ = ranks_of("", text, [], {"x": [1.0, 1.1, 0.9, 1.2, 0.8, 1.0]}, "--method", "cavi", "--guide", "factorised")
+    joint, ranks_of_joint, _ = ranks_of("", text, [], {"x": [1.0, 1.1, 0.9, 1.2, 0.8, 1.0]}, "--method", "cavi")
+    assert joint == names and uniform_p(ranks_of_joint[:, :2]).min() > 1e-3, uniform_p(ranks_of_joint[:, :2])
     ends = ((ranks < 4) | (ranks >= DRAWS - 3)).mean(axis=0)
     assert names[:2] == ["a", "b"] and (uniform_p(ranks[:, :2]) < 1e-6).all() and (ends[:2] > 0.4).all(), f"{names}: {ends} at the ends"
     for text, sizes in (("model m { plate n; p ~ Beta(2, 1); observe x[n] ~ Bernoulli(p); }", "n=6"),

@@ -439,7 +439,8 @@ def check(seed):
             raise AssertionError(f"{name}: native and interpreted differ by {relative(native.posterior[name], value):.1e}")
     if not abs(native.elbo - slow.elbo) <= 1e-10 * (1 + abs(slow.elbo)):
         raise AssertionError(f"ELBO {native.elbo!r} natively, {slow.elbo!r} interpreted")
-    last = fit(text, data, "--max-iter", "20000", "--tol", "1e-20", "--local-iters", "1000", "--local-tol", "1e-13", "--seed", "3")
+    last = fit(text, data, "--max-iter", "20000", "--tol", "1e-20", "--local-iters", "1000", "--local-tol", "1e-13", "--seed", "3",
+               "--guide", "factorised")
     if last.report["status"] != "converged":
         return text, data, f"ok, {last.report['status']}"
     informed = model.informed(last.posterior)
