@@ -47,7 +47,7 @@ class Plan {
   Plan(const Analysed& analysed, const BoundData& data)
       : model_(analysed.model),
         lowered_(generate(analysed, data, {.new_items = true})),
-        tables_(tables_of(model_, analysed.schedule, lowered_)) {}
+        tables_(tables_of(model_, analysed.schedule, lowered_, lowered_.size_values)) {}
 
   /// Returns the bytes of memory by purpose ("data", "factors of items", "work", ...). Besides the buffers there are
   /// the data as read, the factors to be saved, and a second copy of all for the check of rounding errors.

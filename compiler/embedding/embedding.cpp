@@ -71,7 +71,13 @@ class EmbeddingBuilder {
  public:
   EmbeddingBuilder(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
                    native::Image::Strings origin, const std::optional<Priors>& priors)
-      : m_(m), s_(s), data_(data), l_(l), priors_(priors), t_(tables_of(m, s, l)), origin_(std::move(origin)) {
+      : m_(m),
+        s_(s),
+        data_(data),
+        l_(l),
+        priors_(priors),
+        t_(tables_of(m, s, l, l.size_values)),
+        origin_(std::move(origin)) {
     if (priors) move_priors_to_state(*priors, l, t_);
   }
 

@@ -9,26 +9,6 @@
 namespace lehr {
 namespace {
 
-/// Sets the sizes of the data in a program that was lowered without data.
-void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& lowered) {
-  const auto put = [&](loops::SizeId size, std::int64_t value) {
-    const loops::Size& s = lowered.program[size];
-    if (s.constant < 0) lowered.size_values[static_cast<std::size_t>(s.slot)] = value;
-  };
-  for (std::size_t k = 0; k < m.plates.size(); ++k) {
-    const model::PlateId set = m.plates[k].set;
-    put(lowered.plate_sizes[k], data.sizes[set.index()]);
-    if (!lowered.data.offsets[k].valid()) continue;
-    const std::vector<std::int64_t>& offsets = data.offsets[set.index()];
-    put(lowered.program[lowered.data.offsets[k]].axes[0], std::ssize(offsets));
-    if (!lowered.longest[k].valid()) continue;
-    std::int64_t longest = 0;
-    for (std::size_t row = 1; row < offsets.size(); ++row)
-      longest = std::max(longest, offsets[row] - offsets[row - 1]);
-    put(lowered.longest[k], longest);
-  }
-}
-
 /// Returns the program of the object with the sizes of the data, or nothing if the object has another program.
 std::optional<loops::Lowered> lowered_like_object(const machine::Model& object, const Settings& settings,
                                                   const Analysed& analysed, const BoundData& data,
@@ -38,9 +18,9 @@ std::optional<loops::Lowered> lowered_like_object(const machine::Model& object, 
   for (std::size_t k = 0; k < sizes->sizes.size(); ++k)
     if (sizes->sizes[k] >= 0 && sizes->sizes[k] != data.sizes[k]) return std::nullopt;
   loops::Lowered out = generate(analysed, *sizes, options);
-  const Tables tables = tables_of(analysed.model, analysed.schedule, out);
+  const Tables tables = tables_of(analysed.model, analysed.schedule, out, out.size_values);
   if (identity(tables, sizes->constants, out.program, analysed.model) != object.hash) return std::nullopt;
-  put_sizes(analysed.model, data, out);
+  out.size_values = sizes_for(analysed.model, data, out);
   return out;
 }
 

@@ -40,16 +40,23 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
   return options;
 }
 
+/// Returns an error if code that is made for the chosen processor cannot run here.
+std::optional<Error> cannot_run(const CodeSource& code) {
+  const auto* const backend = std::get_if<Backend>(&code);
+  if (!backend || *backend == Backend::interpreter) return std::nullopt;
+  const std::optional<native::Refusal> no = native::refusal_of_processor();
+  return no ? std::optional(Error{ExitCode::usage, "LEHR_CPU", no->text, {no->note}}) : std::nullopt;
+}
+
 }  // namespace
 
-struct Instance::Compiled {
-  /// Makes the functions, the machine's tables and the engine, in the order of the fields. Throws OutOfMemory.
-  Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window,
-           LoaderFunctions supplied)
-      : functions(l.program, code),
-        names(pointers_to(tables.component_names)),
-        model(completed(model_of(tables))),
-        engine(model, l.size_values, window, functions.code(), std::move(supplied)) {}
+struct Instance::Running {
+  /// Makes the machine's tables and the engine, in the order of the fields. Throws OutOfMemory.
+  Running(const Tables& tables, const CompiledProgram& program, const std::vector<std::int64_t>& sizes,
+          std::int64_t window, LoaderFunctions supplied)
+      : names(pointers_to(tables.component_names)),
+        model(completed(model_of(tables), program.functions())),
+        engine(model, sizes, window, program.functions().code(), std::move(supplied)) {}
 
   /// Returns a C string for each text; the texts must outlive them.
   static std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
@@ -60,26 +67,25 @@ struct Instance::Compiled {
   }
 
   /// Returns the tables with the addresses of the functions and the names of components.
-  machine::Model completed(machine::Model m) const {
+  machine::Model completed(machine::Model m, const Functions& functions) const {
     m.functions = functions.compiled();
     m.component_names = names.data();
     return m;
   }
 
-  Functions functions;             // the executable functions
   std::vector<const char*> names;  // the names of components
-  machine::Model model;            // the tables, which point to both
+  machine::Model model;            // the tables, which point to them and to the functions
   Engine engine;                   // the memory, and the sweep over it
 };
 
-std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
-                                                      const CodeSource& code, std::int64_t window,
-                                                      LoaderFunctions supplied) {
+std::unique_ptr<Instance::Running> Instance::run(const Tables& tables, const CompiledProgram& program,
+                                                 const std::vector<std::int64_t>& sizes, std::int64_t window,
+                                                 LoaderFunctions supplied) {
   try {
-    return std::make_unique<Compiled>(tables, lowered, code, window, std::move(supplied));
+    return std::make_unique<Running>(tables, program, sizes, window, std::move(supplied));
   } catch (OutOfMemory& e) {
     // The engine knows lengths alone; the message needs the names.
-    for (const loops::Buffer& b : lowered.program.buffers)
+    for (const loops::Buffer& b : program.lowered().program.buffers)
       e.names.push_back(b.name);
     throw;
   }
@@ -101,14 +107,17 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  loops::Lowered lowered, const CodeSource& code, std::int64_t window,
                                                  ItemSource source) {
-  const auto* const backend = std::get_if<Backend>(&code);
-  if (backend && *backend != Backend::interpreter) {
-    if (const std::optional<native::Refusal> no = native::refusal_of_processor())
-      return Error{ExitCode::usage, "LEHR_CPU", no->text, {no->note}};
-  }
+  if (std::optional<Error> e = cannot_run(code)) return *e;
+  return make(analysed, data, std::make_shared<const CompiledProgram>(std::move(lowered), code), window,
+              std::move(source));
+}
+
+Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
+                                                 std::shared_ptr<const CompiledProgram> program, std::int64_t window,
+                                                 ItemSource source) {
   std::vector<SizedArray> arrays;  // what does not fit into memory
   try {
-    return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window, std::move(source));
+    return std::make_unique<Instance>(analysed, data, std::move(program), window, std::move(source));
   } catch (const OutOfMemory& e) {
     for (std::size_t b = 0; b < e.lengths.size(); ++b)
       arrays.push_back({e.names[b], e.lengths[b]});
@@ -116,22 +125,34 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
   return too_large(std::move(arrays)).value();
 }
 
+Result<std::shared_ptr<const CompiledProgram>> Instance::compile(const Analysed& analysed, const BoundData& data,
+                                                                 const loops::LowerOptions& options, Backend backend,
+                                                                 const loops::PassOptions& passes) {
+  if (std::optional<Error> e = cannot_run(backend)) return *e;
+  return std::make_shared<const CompiledProgram>(generate(analysed, data, with_new_items(options), passes), backend);
+}
+
 Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
                    std::int64_t window, const loops::PassOptions& passes)
-    : Instance(analysed, data, generate(analysed, data, with_new_items(options), passes), backend, window) {}
+    : Instance(
+          analysed, data,
+          std::make_shared<const CompiledProgram>(generate(analysed, data, with_new_items(options), passes), backend),
+          window) {}
 
-Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
+Instance::Instance(const Analysed& analysed, const BoundData& data, std::shared_ptr<const CompiledProgram> program,
                    std::int64_t window, ItemSource source)
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
       source_(std::move(source)),
-      lowered_(std::move(lowered)),
-      tables_(tables_of(model_, schedule_, lowered_)),
-      compiled_(compile(tables_, lowered_, code, window, supplied())) {
+      program_(std::move(program)),
+      sizes_(sizes_for(model_, data, program_->lowered())),
+      tables_(program_->tables(model_, schedule_, sizes_)),
+      lowered_(program_->lowered()),
+      running_(run(*tables_, *program_, sizes_, window, supplied())) {
   // Statuses are described in the words of the model.
   engine().describe = [this](std::int32_t status) {
-    const std::string* const text = describe_status(tables_, status);
+    const std::string* const text = describe_status(*tables_, status);
     if (!text) throw ReplayMismatch();  // a status that was read from a checkpoint
     return *text;
   };
@@ -140,25 +161,25 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lower
 
 Instance::~Instance() = default;
 
-std::vector<StepTime> Instance::times() const { return step_times(model_, schedule_, lowered_, compiled_->functions); }
+std::vector<StepTime> Instance::times() const { return step_times(model_, schedule_, lowered_, program_->functions()); }
 
 const std::string& Instance::name_of(std::int64_t buffer) const {
   return lowered_.program[loops::BufferId(static_cast<std::size_t>(buffer))].name;
 }
 
-Engine& Instance::engine() { return compiled_->engine; }
-const Engine& Instance::engine() const { return compiled_->engine; }
+Engine& Instance::engine() { return running_->engine; }
+const Engine& Instance::engine() const { return running_->engine; }
 
-std::vector<std::int64_t> Instance::sizes_for(const std::vector<std::int64_t>& plates) const {
+std::vector<std::int64_t> Instance::sizes_at(const std::vector<std::int64_t>& plates) const {
   using machine::SizeRule;
-  std::vector<std::int64_t> out = lowered_.size_values;
+  std::vector<std::int64_t> out = sizes_;
   // Plates of items and plates nested in them have new sizes; row offsets have one entry more.
   for (std::size_t slot = 0; slot < out.size(); ++slot) {
-    const SizeRule rule = tables_.sizes[slot].rule;
-    if (rule == SizeRule::items || rule == SizeRule::nested) out[slot] = plates[tables_.size_plates[slot].index()];
+    const SizeRule rule = tables_->sizes[slot].rule;
+    if (rule == SizeRule::items || rule == SizeRule::nested) out[slot] = plates[tables_->size_plates[slot].index()];
   }
   for (std::size_t slot = 0; slot < out.size(); ++slot) {
-    const machine::SizeRow& row = tables_.sizes[slot];
+    const machine::SizeRow& row = tables_->sizes[slot];
     if (row.rule == SizeRule::one_more && row.base < 0) out[slot] = out[static_cast<std::size_t>(-(row.base + 1))] + 1;
   }
   return out;
@@ -181,15 +202,15 @@ LoaderFunctions Instance::supplied() {
                   at = model_[*model_[at].parent].set;
                 if (at == source_.plate) none[k] = 0;
               }
-              engine().resize_items(sizes_for(none));
+              engine().resize_items(sizes_at(none));
               return;
             }
             const BoundData part = source_.read(runs);
-            engine().resize_items(sizes_for(part.sizes));
+            engine().resize_items(sizes_at(part.sizes));
             copy_data(part);
           },
           [this](std::int64_t slot, std::int64_t item) {
-            return source_.row(tables_.size_plates[static_cast<std::size_t>(slot)], item);
+            return source_.row(tables_->size_plates[static_cast<std::size_t>(slot)], item);
           }};
 }
 
@@ -245,7 +266,7 @@ std::optional<Error> Instance::asymmetric_matrix() const {
 std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
   std::vector<std::int64_t> out;
   for (loops::SizeId s : lowered_.program[slot.buffer].axes)
-    out.push_back(engine().extent(tables_.extent(lowered_.program, s)));
+    out.push_back(engine().extent(tables_->extent(lowered_.program, s)));
   return out;
 }
 

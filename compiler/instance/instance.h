@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/evaluate/reference.h"
+#include "compiler/instance/compiled_program.h"
 #include "compiler/instance/step_times.h"
-#include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
 #include "runtime/search/random_start.h"
@@ -56,12 +56,21 @@ class Instance {
   /// Errors and arguments are those of the other make().
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
+  /// Makes an instance of a program that was compiled before for data with the same constant sizes. Errors and the
+  /// other arguments are those of the first make().
+  static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
+                                                std::shared_ptr<const CompiledProgram> program, std::int64_t window,
+                                                ItemSource source = {});
+  /// Lowers and compiles a program for the data, which the make() above can use for other data too. Fails if the
+  /// processor that was chosen cannot run here.
+  static Result<std::shared_ptr<const CompiledProgram>> compile(const Analysed& analysed, const BoundData& data,
+                                                                const loops::LowerOptions& options, Backend backend,
+                                                                const loops::PassOptions& passes);
   /// Lowers and compiles the model like the first make(). Throws OutOfMemory if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0, const loops::PassOptions& passes = {});
-  /// Makes an instance of a lowered program like the second make(). Throws OutOfMemory if the arrays do not fit into
-  /// memory.
-  Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
+  /// Makes an instance of a compiled program. Throws OutOfMemory if the arrays do not fit into memory.
+  Instance(const Analysed& analysed, const BoundData& data, std::shared_ptr<const CompiledProgram> program,
            std::int64_t window, ItemSource source = {});
 
   /// Frees the engine, its memory and the machine code.
@@ -126,17 +135,17 @@ class Instance {
   std::vector<NamedArray> posterior(bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
  private:
-  /// The compiled model: its executable functions, the constant tables that refer to them, and the engine that runs
-  /// them.
-  struct Compiled;
-  /// Makes the functions and the engine. Throws OutOfMemory, with the names of the buffers.
-  static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
-                                           std::int64_t window, LoaderFunctions supplied);
+  /// The constant tables of the machine, with the addresses of the functions, and the engine that runs them.
+  struct Running;
+  /// Makes the engine. Throws OutOfMemory, with the names of the buffers.
+  static std::unique_ptr<Running> run(const Tables& tables, const CompiledProgram& program,
+                                      const std::vector<std::int64_t>& sizes, std::int64_t window,
+                                      LoaderFunctions supplied);
 
   /// Returns the callbacks by which the engine loads out-of-core items; empty ones if all data are in memory.
   LoaderFunctions supplied();
   /// Returns the value of each size slot of the program, for the given number of elements of each plate.
-  std::vector<std::int64_t> sizes_for(const std::vector<std::int64_t>& plates) const;
+  std::vector<std::int64_t> sizes_at(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
   void copy_data(const BoundData& data);
   /// Returns an Error for the first data matrix that must be symmetric and is not.
@@ -173,12 +182,16 @@ class Instance {
   ItemSource source_;
   /// The ranges of out-of-core items whose data are in memory now.
   std::vector<ItemRange> loaded_;
-  /// The Loops program of the model, and its interface.
-  loops::Lowered lowered_;
+  /// The program of the model with its functions; other instances may use it too.
+  std::shared_ptr<const CompiledProgram> program_;
+  /// The run-time sizes of the program, by slot.
+  std::vector<std::int64_t> sizes_;
   /// The tables that describe the program to the machine (runtime/machine).
-  Tables tables_;
-  /// The functions and the engine; destroyed before the tables that they refer to.
-  std::unique_ptr<Compiled> compiled_;
+  std::shared_ptr<const Tables> tables_;
+  /// The program and its interface, which belong to `program_`.
+  const loops::Lowered& lowered_;
+  /// The engine; destroyed before the tables that it refers to.
+  std::unique_ptr<Running> running_;
 };
 
 /// A function that makes an instance of an analysed model for some data.

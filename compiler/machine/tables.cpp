@@ -167,8 +167,9 @@ std::string improper_factor(const model::Model& m, const schedule::Schedule& s, 
 /// Writes the tables of one model.
 class Writer {
  public:
-  Writer(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l)
-      : m_(m), s_(s), l_(l), p_(l.program) {}
+  Writer(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
+         const std::vector<std::int64_t>& sizes)
+      : m_(m), s_(s), l_(l), sizes_(sizes), p_(l.program) {}
 
   /// Writes and returns all tables.
   Tables run() {
@@ -225,7 +226,7 @@ class Writer {
 
   /// Writes a row for each run-time size, with the rule by which it becomes known.
   void write_sizes() {
-    t_.sizes.resize(l_.size_values.size(), {SizeRule::fixed, 0, -1, 1});
+    t_.sizes.resize(sizes_.size(), {SizeRule::fixed, 0, -1, 1});
     t_.size_plates.resize(t_.sizes.size());
     for (std::size_t k = 0; k < m_.plates.size(); ++k) {
       const model::PlateId plate(k);
@@ -379,7 +380,7 @@ class Writer {
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
   /// Returns the estimated operations of a function outside the items.
   std::int64_t outside(std::size_t function) const {
-    return std::llround(std::min(operations_per_call(m_, l_, function), kMostOperations));
+    return std::llround(std::min(operations_per_call(m_, l_, sizes_, function), kMostOperations));
   }
 
   /// Writes a row for each step of a sweep.
@@ -417,7 +418,7 @@ class Writer {
         row.statistics = write_list(s->statistics);
         row.first_data_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.data_sums = write_list(s->data_sums);
-        const Workload work = workload_of(m_, l_, *s);
+        const Workload work = workload_of(m_, l_, sizes_, *s);
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
         if (work.parallel_safe) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
@@ -464,7 +465,8 @@ class Writer {
         row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(loops::scratch_of(p_, phase));
-        row.operations = 1 + std::llround(std::min(operations_per_iteration(m_, l_, phase), kMostOperations));
+        const double operations = operations_per_iteration(m_, l_, sizes_, phase);
+        row.operations = 1 + std::llround(std::min(operations, kMostOperations));
         t_.phases.push_back(row);
       }
     }
@@ -522,6 +524,7 @@ class Writer {
   const model::Model& m_;
   const schedule::Schedule& s_;
   const loops::Lowered& l_;
+  const std::vector<std::int64_t>& sizes_;
   const loops::Program& p_;
   Tables t_;
   SubjectTables subjects_{m_, l_, t_};
@@ -534,8 +537,31 @@ Extent Tables::extent(const loops::Program& p, loops::SizeId size) const {
   return s.constant >= 0 ? s.constant : -(static_cast<Extent>(s.slot) + 1);
 }
 
-Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered) {
-  return Writer(m, s, lowered).run();
+Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
+                 const std::vector<std::int64_t>& sizes) {
+  return Writer(m, s, lowered, sizes).run();
+}
+
+std::vector<std::int64_t> sizes_for(const model::Model& m, const BoundData& data, const loops::Lowered& lowered) {
+  std::vector<std::int64_t> out = lowered.size_values;
+  const auto put = [&](loops::SizeId size, std::int64_t value) {
+    const loops::Size& s = lowered.program[size];
+    if (s.constant < 0) out[static_cast<std::size_t>(s.slot)] = value;
+  };
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    const model::PlateId set = m.plates[k].set;
+    put(lowered.plate_sizes[k], data.sizes[set.index()]);
+    if (!lowered.data.offsets[k].valid()) continue;
+    const std::int64_t rows = data.sizes[m[*m[set].parent].set.index()];
+    put(lowered.program[lowered.data.offsets[k]].axes[0], rows < 0 ? -1 : rows + 1);
+    if (!lowered.longest[k].valid()) continue;
+    std::int64_t longest = -1;
+    const std::vector<std::int64_t>& offsets = data.offsets[set.index()];
+    for (std::size_t row = 1; row < offsets.size(); ++row)
+      longest = std::max(longest, offsets[row] - offsets[row - 1]);
+    put(lowered.longest[k], longest);
+  }
+  return out;
 }
 
 machine::Model model_of(const Tables& t) {

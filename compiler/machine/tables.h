@@ -40,8 +40,14 @@ struct Tables {
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };
 
-/// Makes the constant tables for the machine from a model that was lowered to Loops.
-Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered);
+/// Makes the constant tables for the machine from a model that was lowered to Loops. `sizes` has the run-time sizes of
+/// the program by slot: those of its lowering (Lowered::size_values), or of other data (sizes_for).
+Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
+                 const std::vector<std::int64_t>& sizes);
+
+/// Returns the run-time sizes of a program by slot, for data whose constant sizes are those of the program; -1 where
+/// the data give no size. For the data of its lowering they are Lowered::size_values.
+std::vector<std::int64_t> sizes_for(const model::Model& m, const BoundData& data, const loops::Lowered& lowered);
 
 /// Returns the model with pointers into `t`, which must outlive it. The pointers to functions and to text stay null.
 machine::Model model_of(const Tables& t);

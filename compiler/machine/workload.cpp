@@ -42,7 +42,8 @@ std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
 /// branches the longer is counted.
 class Count {
  public:
-  Count(const model::Model& m, const loops::Lowered& l, const Program& p) : p_(p), values_(l.size_values) {
+  Count(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes, const Program& p)
+      : p_(p), values_(sizes) {
     for (std::size_t k = 0; k < m.plates.size(); ++k) {
       if (!l.data.offsets[k].valid() || !m.plates[k].parent) continue;
       row_lengths_[l.data.offsets[k]] =
@@ -155,7 +156,8 @@ const loops::For* item_loop(const loops::Block& function) {
 
 }  // namespace
 
-Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage) {
+Workload workload_of(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                     const loops::StageFunctions& stage) {
   const Program& p = l.program;
   const std::set<SizeId> items = item_sizes(m, l, stage.item);
   std::set<BufferId> sums(stage.statistics.begin(), stage.statistics.end()), scratch;
@@ -177,12 +179,13 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   out.scratch.assign(scratch.begin(), scratch.end());
   const Program& before = l.unoptimised ? *l.unoptimised : p;
   if (const loops::For* loop = item_loop(before.functions[stage.update].body))
-    out.operations = Count(m, l, before).block(loop->body) / static_cast<double>(loop->step);
+    out.operations = Count(m, l, sizes, before).block(loop->body) / static_cast<double>(loop->step);
   return out;
 }
 
-double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const loops::ParallelRegion& phase) {
-  Count count(m, l, l.program);
+double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                                const loops::ParallelRegion& phase) {
+  Count count(m, l, sizes, l.program);
   double out = 0;
   const loops::Function& f = l.program.functions[phase.function];
   for (const loops::Stmt& s : f.body) {
@@ -193,9 +196,10 @@ double operations_per_iteration(const model::Model& m, const loops::Lowered& l, 
   return out;
 }
 
-double operations_per_call(const model::Model& m, const loops::Lowered& l, std::size_t function) {
+double operations_per_call(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                           std::size_t function) {
   const Program& before = l.unoptimised ? *l.unoptimised : l.program;
-  return Count(m, l, before).block(before.functions[function].body);
+  return Count(m, l, sizes, before).block(before.functions[function].body);
 }
 
 }  // namespace lehr

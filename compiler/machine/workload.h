@@ -16,14 +16,16 @@ struct Workload {
   double operations = 0;  // estimated operations for an item of average length, from the code before the passes
 };
 
-/// Analyses the functions of an item stage. The run-time sizes of the program (`size_values`) must be set, here and
-/// below.
-Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
+/// Analyses the functions of an item stage. `sizes` has the run-time sizes of the program by slot, here and below.
+Workload workload_of(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                     const loops::StageFunctions& stage);
 
 /// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::ParallelRegion).
-double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const loops::ParallelRegion& phase);
+double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                                const loops::ParallelRegion& phase);
 
 /// Estimates the operations of a call of the function, from the code before the passes.
-double operations_per_call(const model::Model& m, const loops::Lowered& l, std::size_t function);
+double operations_per_call(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
+                           std::size_t function);
 
 }  // namespace lehr

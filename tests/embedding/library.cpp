@@ -16,7 +16,7 @@ using machine::SizeRule;
 Library::Library(const Prepared& p, bool save_locals, const native::Options& options)
     : p_(p),
       lowered_(generate(p.front, p.data, {.save_locals = save_locals, .new_items = true})),
-      tables_(tables_of(p.front.model, p.front.schedule, lowered_)),
+      tables_(tables_of(p.front.model, p.front.schedule, lowered_, lowered_.size_values)),
       embedding_(embed(p.front.model, p.front.schedule, p.data, lowered_)) {
   char folder[] = "/tmp/lehr-embedding-XXXXXX";
   folder_ = mkdtemp(folder);

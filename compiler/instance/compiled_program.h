@@ -1,0 +1,43 @@
+// A lowered program with its executable functions, which instances for many data sets can share.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "compiler/instance/functions.h"
+#include "compiler/instance/memo.h"
+#include "compiler/lower/lower.h"
+#include "compiler/machine/tables.h"
+
+namespace lehr {
+
+/// A lowered program with its executable functions. It can serve all data whose constant sizes are those of the
+/// program; the others are read at run time.
+class CompiledProgram {
+ public:
+  /// Compiles a program that was lowered from this model and schedule, or takes its compiled functions over.
+  CompiledProgram(loops::Lowered lowered, const CodeSource& code)
+      : lowered_(std::move(lowered)), functions_(lowered_.program, code) {}
+  /// Not copyable: the functions refer to the program.
+  CompiledProgram(const CompiledProgram&) = delete;
+  /// Not assignable: the functions refer to the program.
+  CompiledProgram& operator=(const CompiledProgram&) = delete;
+
+  /// Returns the program and its interface.
+  const loops::Lowered& lowered() const { return lowered_; }
+  /// Returns the executable functions.
+  const Functions& functions() const { return functions_; }
+
+  /// Returns the tables of the program for these run-time sizes (sizes_for), made once for each. Model and schedule are
+  /// those from which it was lowered.
+  std::shared_ptr<const Tables> tables(const model::Model& m, const schedule::Schedule& s,
+                                       const std::vector<std::int64_t>& sizes) const {
+    return tables_.find_or_make(sizes, [&] { return tables_of(m, s, lowered_, sizes); });
+  }
+
+ private:
+  loops::Lowered lowered_;                          // the program
+  Functions functions_;                             // refer to it
+  Memo<std::vector<std::int64_t>, Tables> tables_;  // by run-time sizes
+};
+
+}  // namespace lehr
