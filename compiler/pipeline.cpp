@@ -224,10 +224,14 @@ Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOpti
   return schedule_updates(std::move(*drawn), options);
 }
 
-Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes) {
+bool depends_on_sizes(const Analysed& a) {
   const auto visits_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
   const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
-  if (std::ranges::any_of(a.schedule.steps, visits_items) || std::ranges::all_of(a.schedule.outer, is_summed)) return a;
+  return std::ranges::none_of(a.schedule.steps, visits_items) && !std::ranges::all_of(a.schedule.outer, is_summed);
+}
+
+Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes) {
+  if (!depends_on_sizes(a)) return a;
   a.schedule = plan(a.model, std::move(a.schedule.conditionals), {.sizes = sizes});
   return a;
 }

@@ -90,6 +90,9 @@ Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOpti
 /// sizes make no difference.
 Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes);
 
+/// Returns true if the sizes of the data can make a difference to with_sizes().
+bool depends_on_sizes(const Analysed& a);
+
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
 /// The result also has the program before the passes (`unoptimised`). Debug builds verify the loops and throw
 /// std::logic_error if they are malformed.

@@ -18,6 +18,7 @@
 #include "compiler/fit/item_solution.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/instance/barren.h"
+#include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "compiler/posterior/posterior_prior_model.h"
 
@@ -34,11 +35,25 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
                       {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))});
 }
 
+/// Returns what analyse() does, which is in the cache under this key if there is a cache.
+std::optional<Analysed> analyse_shared(const model::Model& m, const density::ExpandOptions& options,
+                                       const AnalysisKey& key, Diagnostics& diagnostics, FitCache* cache) {
+  if (!cache) return analyse(m, options, diagnostics);
+  const std::shared_ptr<const AnalysisResult> found = cache->analyses.find_or_make(key, [&] {
+    AnalysisResult made;
+    made.analysed = analyse(m, options, made.diagnostics);
+    return made;
+  });
+  for (const Diagnostic& d : found->diagnostics.all())
+    diagnostics.add(d);
+  return found->analysed;
+}
+
 }  // namespace
 
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                                   Dataset dataset, const Settings& settings,
-                                                   Diagnostics& diagnostics) {
+                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics,
+                                                   FitCache* cache) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
   if (std::optional<Error> e = too_large(value_sizes(complete.model, *data))) return *e;
@@ -51,10 +66,11 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
   const model::Model guided =
       moved ? std::move(moved->model) : with_joint_factors(resolved, complete, options, data->sizes);
-  const bool anew = guided.guide.joint.size() > resolved.guide.joint.size();
-  if (!moved && !anew && !options.any())
+  const bool anew = moved || guided.guide.joint.size() > resolved.guide.joint.size();
+  if (!anew && !options.any())
     return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests)});
-  std::optional<Analysed> analysed = analyse(guided, options, diagnostics);
+  AnalysisKey key{options.may_be_missing, options.clamped, options.with_zeros, anew && cache ? print(guided) : ""};
+  std::optional<Analysed> analysed = analyse_shared(guided, options, key, diagnostics, cache);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
     // A variable with some missing values has become latent, which explains an error of the analysis.
     if (data->clamped[k])
@@ -68,9 +84,14 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved)
     return std::optional<BoundModel>(
-        BoundModel{std::move(*analysed), std::move(*data), {}, guided, {}, std::move(digests)});
-  return std::optional<BoundModel>(BoundModel{
-      std::move(*analysed), std::move(moved->data), std::move(moved->references), guided, {}, std::move(digests)});
+        BoundModel{std::move(*analysed), std::move(*data), {}, guided, {}, std::move(digests), std::move(key)});
+  return std::optional<BoundModel>(BoundModel{std::move(*analysed),
+                                              std::move(moved->data),
+                                              std::move(moved->references),
+                                              guided,
+                                              {},
+                                              std::move(digests),
+                                              std::move(key)});
 }
 
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
@@ -205,34 +226,61 @@ std::optional<Error> Fitting::cannot_use(const Requirements& requirements) const
   return requirements.envelope ? not_binary(model(), schedule().conditionals) : std::nullopt;
 }
 
-std::optional<Error> Fitting::analyse_for_method(const Requirements& requirements) {
-  schedule::PlanOptions options;
-  if (requirements.likelihood) options.tempering = schedule::Tempering::likelihood;
-  // Sums of the data may become tables by what the data name, if all data are there.
-  if (!requirements.batches && !bound_.streamed) options.sizes = data().sizes;
-  // Each item's inverse temperature is a given of the model, 1 until the method sets it.
+Result<Analysed> Fitting::analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const {
+  Analysed out = analysed();
   if (requirements.item_temperatures) {
-    Result<Analysed> tempered = with_item_temperatures(bound_.analysed, options);
+    Result<Analysed> tempered = with_item_temperatures(out, options);
     if (!tempered) return tempered.error();
-    bound_.analysed = std::move(*tempered);
-    const model::PlateId item = model()[*analysed().inverse_temperatures].axes[0];
-    const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
-    bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
+    out = std::move(*tempered);
   }
   // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
   // local bounds are not those of a sampler.
   if (requirements.draws) {
     const density::ExpandOptions expand = with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
-    Result<Analysed> drawn = analyse_for_gibbs(bound_.resolved, expand, analysed(), options);
-    if (!drawn) return drawn.error();
-    bound_.analysed = std::move(*drawn);
-    bound_.data.observed.resize(model().variables.size());
-    if (std::optional<Error> e = has_fractional_weights()) return e;
-    predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
+    return analyse_for_gibbs(bound_.resolved, expand, out, options);
   }
-  if (!requirements.item_temperatures && !requirements.draws && !options.sizes.empty())
-    bound_.analysed = with_sizes(std::move(bound_.analysed), options.sizes);
+  return requirements.item_temperatures || options.sizes.empty() ? std::move(out)
+                                                                 : with_sizes(std::move(out), options.sizes);
+}
+
+std::optional<Error> Fitting::analyse_for_method(const Requirements& requirements) {
+  schedule::PlanOptions options;
+  if (requirements.likelihood) options.tempering = schedule::Tempering::likelihood;
+  // Sums of the data may become tables by what the data name, if all data are there.
+  if (!requirements.batches && !bound_.streamed) options.sizes = data().sizes;
+  const auto analyse = [&] { return analysed_for(requirements, options); };
+  if (settings_.cache) key_ = program_key(bound_.key, analysed(), data());
+  Result<Analysed> prepared = key_ ? *settings_.cache->prepared.find_or_make(*key_, analyse) : analyse();
+  if (!prepared) return prepared.error();
+  bound_.analysed = std::move(*prepared);
+  // Each item's inverse temperature is a given of the model, 1 until the method sets it.
+  if (requirements.item_temperatures) {
+    const model::PlateId item = model()[*analysed().inverse_temperatures].axes[0];
+    const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
+    bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
+  }
+  if (!requirements.draws) return std::nullopt;
+  bound_.data.observed.resize(model().variables.size());
+  if (std::optional<Error> e = has_fractional_weights()) return e;
+  predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   return std::nullopt;
+}
+
+Result<std::unique_ptr<Instance>> Fitting::make_instance(const Requirements& requirements) const {
+  const loops::LowerOptions lowering{.save_locals = settings_.save_locals || predictive_.draws > 0,
+                                     .gradients = requirements.gradients,
+                                     .envelope = requirements.envelope,
+                                     .states = requirements.likelihood,
+                                     .batches = requirements.batches || bound_.streamed,
+                                     .single = settings_.single};
+  const std::int64_t window = settings_.save_locals ? 0 : requirements.window;
+  if (!key_)
+    return Instance::make(analysed(), data(), lowering, settings_.backend, window, item_source(requirements),
+                          settings_.passes);
+  const auto program = settings_.cache->programs.find_or_make(
+      *key_, [&] { return Instance::compile(analysed(), data(), lowering, settings_.backend, settings_.passes); });
+  if (!*program) return program->error();
+  return Instance::make(analysed(), data(), **program, window);
 }
 
 std::optional<Error> Fitting::compile(const Requirements& requirements) {
@@ -243,15 +291,7 @@ std::optional<Error> Fitting::compile(const Requirements& requirements) {
   std::visit([&](auto& m) { m.options.item_parameters = settings_.save_locals; }, settings_.method);
   if (bound_.streamed && all_local)
     return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
-  Result<std::unique_ptr<Instance>> made = Instance::make(
-      analysed(), data(),
-      {.save_locals = settings_.save_locals || predictive_.draws > 0,
-       .gradients = requirements.gradients,
-       .envelope = requirements.envelope,
-       .states = requirements.likelihood,
-       .batches = requirements.batches || bound_.streamed,
-       .single = settings_.single},
-      settings_.backend, settings_.save_locals ? 0 : requirements.window, item_source(requirements), settings_.passes);
+  Result<std::unique_ptr<Instance>> made = make_instance(requirements);
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->set_offsets(bound_.references);

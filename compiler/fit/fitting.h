@@ -11,6 +11,7 @@
 #include "compiler/evaluate/ill_scaled_columns.h"
 #include "compiler/fit/checks/cancellation.h"
 #include "compiler/fit/checks/coupling.h"
+#include "compiler/fit/fit_cache.h"
 #include "compiler/fit/method.h"
 #include "compiler/fit/out_of_core_data.h"
 #include "compiler/pipeline.h"
@@ -27,6 +28,7 @@ struct BoundModel {
   model::Model resolved = {};       // the model before the compiler added auxiliary variables
   std::shared_ptr<const OutOfCoreData> streamed = {};  // source of out-of-core items; null: `data` has all items
   std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
+  AnalysisKey key = {};              // under which a FitCache has the analysis
 };
 
 /// Binds in-memory data to a model, checks them, and analyses the model for them. `resolved` is the model as read()
@@ -34,9 +36,10 @@ struct BoundModel {
 /// where elements have no data, where far data are centred, or where joint factors are chosen.
 ///
 /// Returns nullopt where the repeated analysis fails; the reason is in `diagnostics`. An Error says what is wrong with
-/// the data.
+/// the data. A `cache` has the analyses for data of this model before; null: none.
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics);
+                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics,
+                                                   FitCache* cache = nullptr);
 
 /// The settings of a fit: the method, the starts, and how the work is executed.
 struct FitSettings {
@@ -57,7 +60,10 @@ struct FitSettings {
   std::int64_t at_a_time = 256;           // how many out-of-core items are in memory at a time
   std::string spill = {};                 // directory of the file with factors of out-of-core items; empty: no file
   std::vector<Diagnostic> warnings = {};  // of the options; they are the first of every run
-  Group* group = nullptr;                 // the processes that share the items; null: this process alone. Not owned
+  /// What this fit shares with others of this model, method and options, for in-memory data, native code and
+  /// `predictive` 0; null: nothing. Not owned.
+  FitCache* cache = nullptr;
+  Group* group = nullptr;  // the processes that share the items; null: this process alone. Not owned
 };
 
 /// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was
@@ -154,8 +160,12 @@ class Fitting {
   /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
   /// of a sampler, or with tables of the data. Called once, by make().
   std::optional<Error> analyse_for_method(const Requirements& requirements);
+  /// Returns the analysis that the method and these plan options need.
+  Result<Analysed> analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const;
   /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
   std::optional<Error> compile(const Requirements& requirements);
+  /// Makes the instance, of a program in the cache of the settings if there is one.
+  Result<std::unique_ptr<Instance>> make_instance(const Requirements& requirements) const;
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
   std::optional<Error> add_spill_file();
@@ -182,6 +192,8 @@ class Fitting {
   BoundModel bound_;
   /// The settings of the fit.
   FitSettings settings_;
+  /// The key of the program in the cache of the settings; none without a cache.
+  std::optional<ProgramKey> key_;
   /// Which draws get log likelihoods and replicated data.
   PredictivePlan predictive_;
   /// The compiled model with its factors.

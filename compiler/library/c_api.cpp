@@ -27,6 +27,11 @@ struct lehr_fit {
   std::string summary;
 };
 
+/// The results of fits of many data sets.
+struct lehr_fits {
+  std::vector<lehr::Result<lehr::Fit>> all;
+};
+
 namespace {
 
 using lehr::Error;
@@ -162,7 +167,7 @@ MaybeError give(Result<lehr_arrays> made, lehr_arrays** to) {
 /// Hands a fit to the caller.
 MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
   return with(std::move(made), [&](lehr::Fit& fit) -> MaybeError {
-    json summary = json::parse(fit.impl().summary);
+    json summary = fit.impl().summary;
     summary["warnings"] = fit.warnings();
     summary["failure"] = fit.failure();
     *to = new lehr_fit{fit, summary.dump(-1, ' ', false, json::error_handler_t::replace)};
@@ -180,6 +185,29 @@ MaybeError with_fit_options(const char* options, const lehr_data* data, int64_t 
       });
     });
   });
+}
+
+/// Adds the factors of a fit, if there is one, to the start of another.
+void start_from(const lehr_fit* from, lehr::FitOptions& how) {
+  if (!from) return;
+  for (const lehr::NamedArray& a : from->fit.impl().global)
+    how.init.push_back(lehr::view(a.name, a.values, a.shape));
+}
+
+/// Checks and converts the arrays of many data sets: the next `counts[k]` are those of data set k.
+Result<std::vector<Views>> many_views_of(const lehr_data* data, const int64_t* counts, int64_t datasets) {
+  std::vector<Views> out;
+  for (int64_t k = 0; k < datasets; ++k) {
+    Result<Views> views = views_of(data, counts[k]);
+    if (!views) {
+      Error e = views.error();
+      e.text = fmt::format("data set {}: {}", k, e.text);
+      return e;
+    }
+    out.push_back(std::move(*views));
+    if (data) data += counts[k];
+  }
+  return out;
 }
 
 /// Wraps a C callback.
@@ -260,13 +288,42 @@ int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message) {
   return guarded(message, name_of(program), {{"program", program}, {"fit", fit}}, [&] {
     return with_fit_options(options, data, count, [&](lehr::FitOptions& how, const Views& views) {
-      if (from) {
-        for (const lehr::NamedArray& a : from->fit.impl().global)
-          how.init.push_back(lehr::view(a.name, a.values, a.shape));
-      }
+      start_from(from, how);
       return give(program->program.fit(views, how, callback_of(on_sweep, user)), fit);
     });
   });
+}
+
+int32_t lehr_program_fit_many(const lehr_program* program, const lehr_data* data, const int64_t* counts,
+                              int64_t datasets, const char* options, const lehr_fit* from, lehr_goes_on goes_on,
+                              void* user, lehr_fits** fits, char** message) {
+  const Needed needed{{"program", program}, {"counts", datasets > 0 ? counts : &datasets}, {"fits", fits}};
+  return guarded(message, name_of(program), needed, [&] {
+    return with_fit_options(options, nullptr, 0, [&](lehr::FitOptions& how, const Views&) {
+      start_from(from, how);
+      return with(many_views_of(data, counts, datasets), [&](const std::vector<Views>& views) {
+        const std::function<bool()> on = [&] { return goes_on(user) != 0; };
+        return with(program->program.fit_many(views, how, goes_on ? on : nullptr),
+                    [&](std::vector<Result<lehr::Fit>>& made) -> MaybeError {
+                      *fits = new lehr_fits{std::move(made)};
+                      return std::nullopt;
+                    });
+      });
+    });
+  });
+}
+
+int32_t lehr_fits_at(const lehr_fits* fits, int64_t position, lehr_fit** fit, char** message) {
+  return guarded(message, fmt::format("data set {}", position), {{"fits", fits}, {"fit", fit}}, [&]() -> MaybeError {
+    if (position < 0 || position >= std::ssize(fits->all))
+      return Error{ExitCode::usage, "", fmt::format("there are {} data sets", fits->all.size()), {}};
+    return give(fits->all[static_cast<std::size_t>(position)], fit);
+  });
+}
+
+int32_t lehr_fits_table(const lehr_fits* fits, lehr_arrays** table, char** message) {
+  return guarded(message, "table", {{"fits", fits}, {"table", table}},
+                 [&] { return give(lehr::table_of(fits->all), table); });
 }
 
 int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
@@ -377,5 +434,6 @@ lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name) {
 
 void lehr_program_free(lehr_program* program) { delete program; }
 void lehr_fit_free(lehr_fit* fit) { delete fit; }
+void lehr_fits_free(lehr_fits* fits) { delete fits; }
 void lehr_arrays_free(lehr_arrays* arrays) { delete arrays; }
 void lehr_text_free(char* text) { std::free(text); }

@@ -1,6 +1,10 @@
 // Converts results to lists of arrays for C.
 #include "compiler/library/c_arrays.h"
 
+#include <cmath>
+#include <map>
+
+#include "compiler/fit/many_fits.h"
 #include "compiler/posterior/posterior_numbers.h"
 #include "compiler/posterior/saved_draws.h"
 
@@ -55,6 +59,40 @@ Result<lehr_arrays> number_arrays(const Fit& fit) {
     static_assert(kNames.size() == kTableProbabilities.size());
     for (std::size_t q = 0; q < kNames.size(); ++q)
       add(kNames[q], v.quantiles[q]);
+  }
+  return out;
+}
+
+Result<lehr_arrays> table_of(const std::vector<Result<Fit>>& fits) {
+  constexpr double kNoFit = 4;  // status of a data set without a fit, behind those of FitStatus
+  const std::vector<std::int64_t> shape{std::ssize(fits)};
+  const std::vector<double> none(fits.size(), std::nan(""));
+  std::vector<double> status(fits.size(), kNoFit), elbo = none, sweeps = none, warnings = none;
+  std::vector<std::string> order;  // of the numbers, as they first occur
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> moments;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (!fits[k]) continue;
+    const Fit& fit = *fits[k];
+    status[k] = static_cast<double>(fit.status());
+    elbo[k] = fit.elbo();
+    sweeps[k] = static_cast<double>(fit.iterations());
+    warnings[k] = static_cast<double>(fit.warnings().size());
+    for (const PosteriorNumber& x : tabled_numbers(saved_fit(fit.impl().summary, fit.impl().run.posterior))) {
+      const auto [column, is_new] = moments.try_emplace(x.name, none, none);
+      if (is_new) order.push_back(x.name);
+      column->second.first[k] = x.mean;
+      column->second.second[k] = x.sd;
+    }
+  }
+  lehr_arrays out;
+  out.add("status", shape, std::move(status), true);
+  out.add("elbo", shape, std::move(elbo));
+  out.add("sweeps", shape, std::move(sweeps));
+  out.add("warnings", shape, std::move(warnings));
+  for (const std::string& name : order) {
+    auto& [mean, sd] = moments.at(name);
+    out.add(name + ".mean", shape, std::move(mean));
+    out.add(name + ".sd", shape, std::move(sd));
   }
   return out;
 }

@@ -43,6 +43,8 @@ lehr_arrays to_arrays(HeldOutScore made);
 Result<lehr_arrays> posterior_arrays(const Fit& fit);
 /// Returns the posterior mean, standard deviation and quantiles of every variable of a fit.
 Result<lehr_arrays> number_arrays(const Fit& fit);
+/// Returns the table of many fits, a column an array (lehr_fits_table).
+Result<lehr_arrays> table_of(const std::vector<Result<Fit>>& fits);
 /// Returns the columns of a fit's trace: iteration, seconds, elbo, temperature, objective.
 Result<lehr_arrays> trace_arrays(const Fit& fit);
 /// Returns draws of every variable of a fit: those of a sampler, otherwise `draws` new ones from the factors.

@@ -58,7 +58,7 @@ void read_trace(const SavedFit& fit, bool with_objective, Fit::Impl& to) {
 Result<bool> Fit::write(const std::string& directory) const {
   if (!impl_->draws.groups.empty())
     return Error{ExitCode::usage, directory, "a fit by sampling is not written: its draws would not be there", {}};
-  nlohmann::json summary = nlohmann::json::parse(impl_->summary);
+  nlohmann::json summary = impl_->summary;
   Result<Trace> trace = Trace::open(
       directory, has_objective(summary) ? std::vector<std::string>{"objective"} : std::vector<std::string>{});
   if (!trace) return trace.error();
@@ -86,7 +86,7 @@ Result<Fit> Program::load(const std::string& directory) const {
   for (const auto& note : summary.value("elbo_caveats", nlohmann::json::array()))
     out->elbo_notes.push_back(note.get<std::string>());
   summary.erase("files");
-  out->summary = summary.dump(2);
+  out->summary = summary;
   out->run.restart = static_cast<std::uint64_t>(saved->restart);
   out->run.outcome.status = status_called(saved->status);
   out->run.outcome.iterations = saved->iterations;

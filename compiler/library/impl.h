@@ -1,5 +1,6 @@
 // The private state of the classes in lehr.h. Only compiler/library/*.cpp include this.
 #pragma once
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,8 +30,8 @@ struct Fit::Impl {
   Settings settings;                                           // constants, sizes and labels of the fit, for new data
   std::vector<NamedArray> global;                              // parameters of all factors but those of items
   std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of a tempered sampler
-  std::string summary = {};   // text of fit.json, without seals; empty for the state of a built object
-  LabelledArrays draws = {};  // draws of a sampler; no groups for other methods
+  nlohmann::json summary = {};  // contents of fit.json, without seals; null for the state of a built object
+  LabelledArrays draws = {};    // draws of a sampler; no groups for other methods
 };
 
 /// Returns an error if the fit is not one of this program's model: their variables or plates differ.

@@ -205,6 +205,13 @@ class Program {
   /// Fits the model to data: generates code for their sizes, and runs the method in `options`.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
 
+  /// Fits the model to many data sets, several at a time on `options.threads` threads; what is compiled for one serves
+  /// the others. Each result is that of fit() for the data set, or its error. The Error of the whole says what is wrong
+  /// with the options. `goes_on` is called on this thread now and then; it returns false to end all fits.
+  Result<std::vector<Result<Fit>>> fit_many(std::span<const std::vector<DataView>> datasets,
+                                            const FitOptions& options = {},
+                                            const std::function<bool()>& goes_on = {}) const;
+
   /// Fits new data with the posterior of an earlier fit as the prior, as `lehr update` does. The posterior is taken to
   /// the power `forget`, in (0, 1]. ExitCode::data or model if a factor cannot be a prior.
   Result<Fit> update(const Fit& prior, std::span<const DataView> data, double forget = 1,

@@ -31,6 +31,8 @@ enum { LEHR_DOUBLE = 0, LEHR_FLOAT = 1, LEHR_INT64 = 2, LEHR_INT32 = 3, LEHR_TEX
 typedef struct lehr_program lehr_program;
 /* The result of a fit. */
 typedef struct lehr_fit lehr_fit;
+/* The results of fits of many data sets. */
+typedef struct lehr_fits lehr_fits;
 /* A list of named arrays of numbers. */
 typedef struct lehr_arrays lehr_arrays;
 
@@ -79,6 +81,25 @@ const char* lehr_program_describe(const lehr_program* program);
  * factors are the start. `from` and `on_sweep` may be null. */
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message);
+/* A callback on the calling thread, every 50 ms at most. Returning 0 ends all fits. */
+typedef int32_t (*lehr_goes_on)(void* user);
+/* Fits the model to many data sets, several at a time on as many threads as the option "threads" says (0: all); what is
+ * compiled for one serves the others. Data set k has the next `counts[k]` of the arrays in `data`. Options and `from`
+ * are those of lehr_program_fit(), and so is each result. A data set that cannot be fitted is no error of the call. */
+int32_t lehr_program_fit_many(const lehr_program* program, const lehr_data* data, const int64_t* counts,
+                              int64_t datasets, const char* options, const lehr_fit* from, lehr_goes_on goes_on,
+                              void* user, lehr_fits** fits, char** message);
+/* Stores the fit of a data set, from 0, in `*fit`; the caller frees it. If it has none, the status and the message are
+ * those of its error. */
+int32_t lehr_fits_at(const lehr_fits* fits, int64_t position, lehr_fit** fit, char** message);
+/* Stores a table of all fits in `*table`, an array over the data sets for each column: "status" (0: converged, 1:
+ * max_iter, 2: numerical_failure, 3: interrupted, 4: no fit), "elbo", "sweeps", "warnings" (their number), and then
+ * "NAME.mean" and "NAME.sd" of every number of the posterior, such as "a" or "w[2]", but of no variable with more than
+ * 32 numbers. Entries that do not exist are NaN. */
+int32_t lehr_fits_table(const lehr_fits* fits, lehr_arrays** table, char** message);
+/* Frees the results of many fits. */
+void lehr_fits_free(lehr_fits* fits);
+
 /* Fits new data with the posterior of the fit `prior`, to the power `forget` in (0, 1], as the prior: `lehr update`. */
 int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
                             int64_t count, const char* options, lehr_on_sweep on_sweep, void* user, lehr_fit** fit,

@@ -43,8 +43,8 @@ std::string difference(const model::Model& m, const nlohmann::json& fitted) {
 }  // namespace
 
 std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit) {
-  if (fit.summary.empty()) return std::nullopt;  // the state of a built object, which is checked elsewhere
-  const nlohmann::json summary = nlohmann::json::parse(fit.summary);
+  if (fit.summary.is_null()) return std::nullopt;  // the state of a built object, which is checked elsewhere
+  const nlohmann::json& summary = fit.summary;
   const std::string of = summary.value("model", std::string());
   const std::string variable = difference(program.resolved, summary.value("variables", nlohmann::json::object()));
   if (variable.empty()) return std::nullopt;

@@ -180,6 +180,10 @@ inline constexpr std::int32_t kFailData = 10000;
 
 namespace lehr {
 
+/// Returns true if a program has the size of a plate set as a constant; false if it reads the size at run time, so that
+/// the same code serves data of other sizes. A size that no data give is read at run time too.
+bool has_constant_size(const model::Model& m, model::PlateId set);
+
 /// Lowers a schedule to a program in Loops. `data` gives sizes and constants; of its values, if there are any, it uses
 /// only how many counts are above zero. Plates sized by `= K` and event axes become constants of the code. Item plates,
 /// plates nested in them and plates without a size are read at run time.

@@ -171,8 +171,8 @@ const NamedArray* find_array(const std::vector<NamedArray>& arrays, const std::s
   return found == arrays.end() ? nullptr : &*found;
 }
 
-SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior) {
-  SavedFit out = read_summary(json::parse(summary));
+SavedFit saved_fit(const json& summary, std::vector<NamedArray> posterior) {
+  SavedFit out = read_summary(summary);
   out.posterior = posterior;
   distribute(std::move(posterior), out);
   return out;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,8 +99,8 @@ FileDigest file_digest(std::string_view bytes);
 /// Returns size and CRC-32 of a file, which is read in pieces.
 Result<FileDigest> file_digest_of(const std::string& path);
 
-/// Makes a SavedFit in memory from the text of a fit.json, which must be well-formed, and posterior arrays.
-SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior);
+/// Makes a SavedFit in memory from the contents of a fit.json, which must be well-formed, and posterior arrays.
+SavedFit saved_fit(const nlohmann::json& summary, std::vector<NamedArray> posterior);
 
 /// Reads the fit in a directory.
 ///

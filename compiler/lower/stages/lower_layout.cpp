@@ -37,9 +37,7 @@ SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
 }
 
 bool Lowering::is_constant(model::PlateId set) const {
-  // Ordered plates are read at run time, so that the same code serves sequences of any length.
-  if (m_[set].parent || m_[set].ordered || shared_.data.sizes[set.index()] < 0) return false;
-  return !model::is_item_plate(m_, set);
+  return shared_.data.sizes[set.index()] >= 0 && has_constant_size(m_, set);
 }
 
 void Lowering::declare_sizes() {
@@ -308,3 +306,12 @@ void Lowering::declare_gradients() {
 }
 
 }  // namespace lehr::loops
+
+namespace lehr {
+
+bool has_constant_size(const model::Model& m, model::PlateId set) {
+  // Ordered plates are read at run time, so that the same code serves sequences of any length.
+  return !m[set].parent && !m[set].ordered && !model::is_item_plate(m, set);
+}
+
+}  // namespace lehr

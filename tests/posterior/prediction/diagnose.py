@@ -19,8 +19,9 @@ TIGHT = ["--search", "none", "--tol", "1e-12"]
 
 
 class Diagnosed(Folder):
-    def __init__(self, model, data, *arguments):
-        super().__init__(model, data, *TIGHT)
+    def __init__(self, model, data, *arguments, factorised=False):
+        guide = ["--guide", "factorised"] if factorised else []
+        super().__init__(model, data, *TIGHT, *guide)
         self.said = self.run("diagnose", self.at("fit"), "--data", self.at("train.json"), *map(str, arguments))
         self.json = read_json(self.at("fit/diagnosis.json"))
         self.pareto = self.json["pareto"]
@@ -103,14 +104,14 @@ def correlated_gaussian():
     """Mean field is narrower by the root of 1 - rho^2 in the direction that the data leave open; its ratios have a tail of
     shape near rho (the shape of p/q with q's variance 1 - rho of p's, in the open direction)."""
     data = correlated(0.97)
-    d = Diagnosed(CORRELATED, data, "--draws", 2000, "--guide", "factorised")
+    d = Diagnosed(CORRELATED, data, "--draws", 2000, factorised=True)
     assert d.pareto["k_hat"] > 0.7, d.pareto["k_hat"]
     # The words of the page, which most right models meet.
     words = "means may be right" if d.pareto["k_hat"] < 1 else "means may be off, too"
     assert words in d.said and words in read("docs/checking.md"), d.said
     mine = k_hat(d.pareto["log_ratios"])
     assert abs(mine - d.pareto["k_hat"]) < 1e-9, (mine, d.pareto["k_hat"])
-    near = Diagnosed(CORRELATED, correlated(0.1), "--draws", 2000, "--guide", "factorised")
+    near = Diagnosed(CORRELATED, correlated(0.1), "--draws", 2000, factorised=True)
     assert near.pareto["k_hat"] < near.pareto["threshold"], near.pareto["k_hat"]
     return f"k-hat {d.pareto['k_hat']:.2f} at 0.97, {near.pareto['k_hat']:.2f} at 0.1"
 
@@ -143,7 +144,7 @@ def within(name, got, want, most=0.1):
 def regression():
     """Weights apart from each other, known noise: the posterior is Normal, and linear response exact."""
     data = correlated(0.97)
-    d = Diagnosed(CORRELATED, data, "--draws", 100, "--guide", "factorised")
+    d = Diagnosed(CORRELATED, data, "--draws", 100, factorised=True)
     design = np.stack([data["u"], data["v"]], 1)
     want = np.sqrt(np.diag(np.linalg.inv(design.T @ design + np.eye(2))))
     off = 0
@@ -164,7 +165,7 @@ def regression_unknown_noise():
     model = """model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
       b ~ Normal(mean = 0, precision = 0.01); tau ~ Gamma(shape = 1, rate = 1);
       observe y[n] ~ Normal(mean = dot(w, x[n]) + b, precision = tau); }"""
-    d = Diagnosed(model, {"x": x, "y": y}, "--draws", 100, "--guide", "factorised")
+    d = Diagnosed(model, {"x": x, "y": y}, "--draws", 100, factorised=True)
     design = np.hstack([x, np.ones((n, 1))])
     taus = np.exp(np.linspace(math.log(0.5), math.log(10), 4001))
     weight, mean, square = [], [], []
@@ -194,7 +195,7 @@ def random_effects():
     y = 3 + RNG.normal(0, 1, groups)[g] + RNG.normal(0, 0.5, groups * each)
     model = """model m { plate g; plate n; data of[n] : g; mu ~ Normal(mean = 0, precision = 0.01);
       a[g] ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = mu + a[of[n]], precision = 4); }"""
-    d = Diagnosed(model, {"y": y, "of": g}, "--draws", 100, "--max-iter", 20000, "--guide", "factorised")
+    d = Diagnosed(model, {"y": y, "of": g}, "--draws", 100, "--max-iter", 20000, factorised=True)
     design = np.zeros((groups * each, groups + 1))
     design[:, 0] = 1
     design[np.arange(groups * each), 1 + g] = 1
@@ -345,7 +346,7 @@ def links():
     head = "model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2); "
     said = []
     for link, log_p in (("probit", stats.norm.logcdf(sign * e).sum(-1)), ("logistic", -np.log1p(np.exp(-sign * e)).sum(-1))):
-        d = Diagnosed(head + f"observe y[n] ~ Bernoulli({link}(a + b * x[n])); }}", {"x": x, "y": y}, "--draws", 100, "--max-iter", 20000, "--guide", "factorised")
+        d = Diagnosed(head + f"observe y[n] ~ Bernoulli({link}(a + b * x[n])); }}", {"x": x, "y": y}, "--draws", 100, "--max-iter", 20000, factorised=True)
         want, off = grid(log_p), 0
         for v, w in zip("ab", want):
             response, sd = d.response(v)
@@ -354,7 +355,7 @@ def links():
         said.append(f"{link} to {off:.2f}")
     d = Diagnosed("""model m { plate n; plate k = 2; plate j = 2; data u[n] : vector over j; W[k] ~ MvNormal(mean = 0, precision = 0.25) over j;
       observe y[n] ~ Categorical(softmax(W * u[n])); }""",
-                  {"u": np.stack([np.ones(n), x], 1), "y": y}, "--draws", 100, "--max-iter", 20000, "--guide", "factorised")
+                  {"u": np.stack([np.ones(n), x], 1), "y": y}, "--draws", 100, "--max-iter", 20000, factorised=True)
     response, sd = d.response("W")
     # The likelihood is that of the logistic link of their difference; their sum has its prior.
     difference = np.array(grid(-np.log1p(np.exp(-sign * e)).sum(-1), 8))

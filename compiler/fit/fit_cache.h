@@ -1,0 +1,52 @@
+// What fits of one model to many data sets share: analyses, programs and their machine code. Sizes of items are data,
+// so data of different sizes use one program; what decides that data need another one is in the keys.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/instance/compiled_program.h"
+#include "compiler/instance/memo.h"
+#include "compiler/pipeline.h"
+
+namespace lehr {
+
+/// What in the data decides about the analysis of a model.
+struct AnalysisKey {
+  std::vector<bool> may_be_missing = {}, clamped = {}, with_zeros = {};  // as in density::ExpandOptions
+  std::string centred = {};  // text of the centred model (centre_model); empty: data and model are as they were given
+  /// Orders keys, for Memo.
+  auto operator<=>(const AnalysisKey&) const = default;
+};
+
+/// What in the data decides about the program for a method, by what lower() and with_sizes() read of them.
+struct ProgramKey {
+  AnalysisKey analysis = {};                  // the analysis that is lowered
+  std::vector<std::int64_t> sizes = {};       // by PlateId: the size if it is a constant of the code, otherwise -1
+  std::vector<std::uint64_t> constants = {};  // the bits of the constants, by ConstantId
+  std::vector<std::int64_t> counts = {};      // how many values are above zero, by observed variable of counts
+  /// Orders keys, for Memo.
+  auto operator<=>(const ProgramKey&) const = default;
+};
+
+/// Returns the key of the program for data that are bound to an analysed model. `analysis` is the key of its analysis.
+ProgramKey program_key(AnalysisKey analysis, const Analysed& analysed, const BoundData& data);
+
+/// The result of the analysis of a model for some data.
+struct AnalysisResult {
+  std::optional<Analysed> analysed = {};  // nothing if it fails
+  Diagnostics diagnostics = {};           // why it fails, and warnings
+};
+
+/// What fits share that have the model, the method and all options in common, and differ in their data alone. Any
+/// number of threads may use it.
+struct FitCache {
+  Memo<AnalysisKey, AnalysisResult> analyses;   // of the model
+  Memo<ProgramKey, Result<Analysed>> prepared;  // analyses for the method (Fitting::analyse_for_method)
+  Memo<ProgramKey, Result<std::shared_ptr<const CompiledProgram>>> programs;  // with their machine code
+};
+
+}  // namespace lehr

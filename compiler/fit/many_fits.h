@@ -1,0 +1,50 @@
+// Fits of one model to many data sets, in parallel, and their numbers as a table with a row for each.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/fit/whole_fit.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// Data sets that are fitted one by one.
+struct ManyData {
+  std::size_t count = 0;  // number of data sets
+  /// Returns a data set. It is called once for each, on any thread, in no order.
+  std::function<Result<Dataset>(std::size_t k)> read = {};
+};
+
+/// What callers of fit_many() do with the fits.
+struct ManyResults {
+  /// Receives the fit of a data set, or its error, on the thread that made it.
+  std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};
+  /// Receives each data set when it is bound; may be null.
+  std::function<void(std::size_t k, const BoundModel& bound)> on_bound = {};
+  /// Returns false to end all fits. It is called on the caller's thread, every 50 ms at most; may be null.
+  std::function<bool()> goes_on = {};
+};
+
+/// Fits all data sets, several at a time on `threads` threads (0: one a processor), with one cache for all. Each fit
+/// has the bits of fit_whole() for its data alone. A data set that cannot be fitted has an error and leaves the others
+/// as they are. Once `goes_on` has returned false, fits that have begun end as interrupted, and the others are not
+/// begun.
+void fit_many(const FitTask& task, const ManyData& data, std::size_t threads, const ManyResults& results);
+
+/// A number of a posterior: its name, such as "a" or "w[2]", its mean and its standard deviation; NaN where there is
+/// none. A category has its probabilities.
+struct PosteriorNumber {
+  std::string name;
+  double mean = 0, sd = 0;
+};
+
+/// Variables with more numbers than this are not in tables of many fits.
+inline constexpr std::size_t kMostTabledNumbers = 32;
+
+/// Returns the numbers of all variables of a fit in the order of its posterior, without variables of more than
+/// kMostTabledNumbers and auxiliary ones. Indices are labels, or numbers as the model counts them.
+std::vector<PosteriorNumber> tabled_numbers(const SavedFit& fit);
+
+}  // namespace lehr
