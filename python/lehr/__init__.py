@@ -10,12 +10,13 @@ from typing import Any
 
 from ._library import Ragged, version
 from .errors import DataError, FitWarning, InternalError, LehrError, ModelError, NumericalError, UsageError
+from .fits import Fits
 from .model import Model
 from .posterior import Posterior, Predictions, Variable
 
 __version__ = version()
-__all__ = ["DataError", "FitWarning", "GaussianMixture", "HMM", "InternalError", "LDA", "LehrError", "Model", "ModelError",
-           "NumericalError", "Posterior", "Predictions", "Ragged", "UsageError", "Variable", "load"]
+__all__ = ["DataError", "Fits", "FitWarning", "GaussianMixture", "HMM", "InternalError", "LDA", "LehrError", "Model",
+           "ModelError", "NumericalError", "Posterior", "Predictions", "Ragged", "UsageError", "Variable", "load"]
 
 
 def load(directory: str, source: str | None = None, **settings: Any) -> Model:

@@ -8,11 +8,11 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Iterable, Mapping, Optional
 
 import numpy as np
 
-from .errors import DataError, ModelError, UsageError, error_of
+from .errors import DataError, LehrError, ModelError, UsageError, error_of
 
 _NAME = "liblehr.so.0.1"
 _TYPES = {np.dtype(np.float64): 0, np.dtype(np.float32): 1, np.dtype(np.int64): 2, np.dtype(np.int32): 3}
@@ -31,6 +31,7 @@ class _Array(c.Structure):  # lehr_array
 
 
 _ON_SWEEP = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_int64, c.c_int64, c.c_double, c.c_double)
+_GOES_ON = c.CFUNCTYPE(c.c_int32, c.c_void_p)
 _HANDLE = c.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lehr_version": (c.c_char_p, []),
@@ -38,6 +39,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lehr_program_describe": (c.c_char_p, [_HANDLE]),
     "lehr_program_fit": (c.c_int32, [_HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, _HANDLE, _ON_SWEEP, c.c_void_p,
                                      c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_program_fit_many": (c.c_int32, [_HANDLE, c.POINTER(_Data), c.POINTER(c.c_int64), c.c_int64, c.c_char_p, _HANDLE,
+                                          _GOES_ON, c.c_void_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_fits_at": (c.c_int32, [_HANDLE, c.c_int64, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_fits_table": (c.c_int32, [_HANDLE, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
     "lehr_program_update": (c.c_int32, [_HANDLE, _HANDLE, c.c_double, c.POINTER(_Data), c.c_int64, c.c_char_p, _ON_SWEEP,
                                         c.c_void_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
     "lehr_program_load": (c.c_int32, [_HANDLE, c.c_char_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
@@ -56,6 +61,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lehr_arrays_at": (_Array, [_HANDLE, c.c_int64]),
     "lehr_program_free": (None, [_HANDLE]),
     "lehr_fit_free": (None, [_HANDLE]),
+    "lehr_fits_free": (None, [_HANDLE]),
     "lehr_arrays_free": (None, [_HANDLE]),
     "lehr_text_free": (None, [c.c_void_p]),
 }
@@ -291,6 +297,18 @@ class Fit(_Handle):
             raise error_of(status, text)
 
 
+class Fits(_Handle):
+    """The fits of many data sets."""
+
+    _free = "lehr_fits_free"
+
+    def at(self, k: int) -> Fit:
+        return Fit(_make("lehr_fits_at", self.handle, k)[0])
+
+    def table(self) -> Arrays:
+        return Arrays(_make("lehr_fits_table", self.handle)[0])
+
+
 OnSweep = Callable[[int, int, float, float], Optional[bool]]
 
 
@@ -334,6 +352,31 @@ class Program(_Handle):
         given = _Given(data)
         return self._watched("lehr_program_fit", on_sweep, self.handle, given.array, given.count, _json(options),
                              start.handle if start else None)
+
+    def fit_many(self, datasets: Iterable[Any], bind: Callable[[Any], Mapping[str, Any]], options: Mapping[str, Any],
+                 start: Optional[Fit] = None) -> tuple[Fits, dict[int, LehrError]]:
+        """The fits of all data sets, and why some cannot be read, by index. KeyboardInterrupt ends them.
+
+        bind: arrays by name from a data set.
+        """
+        given: list[_Given] = []
+        refused: dict[int, LehrError] = {}
+        for k, data in enumerate(datasets):
+            try:
+                given.append(_Given(bind(data)))
+            except LehrError as e:
+                refused[k] = e
+                given.append(_Given({}))
+        described = [data for g in given for data in g.array]
+        counts = (c.c_int64 * max(len(given), 1))(*(g.count for g in given))
+        interrupts = _Interrupts()
+        with interrupts:
+            handle, _ = _make("lehr_program_fit_many", self.handle, (_Data * len(described))(*described), counts, len(given),
+                              _json(options), start.handle if start else None, _GOES_ON(lambda _: 0 if interrupts.any else 1),
+                              None)
+        if interrupts.any:
+            raise KeyboardInterrupt
+        return Fits(handle), refused
 
     def update(self, prior: Fit, forget: float, data: Mapping[str, Any], options: Mapping[str, Any],
                on_sweep: Optional[OnSweep] = None) -> tuple[Fit, Optional[BaseException]]:

@@ -12,6 +12,7 @@ import numpy as np
 from . import _library
 from ._library import OnSweep, Ragged
 from .errors import DataError, FitWarning, NumericalError, UsageError
+from .fits import Fits
 from .posterior import Posterior, Predictions
 
 Data = Union[Any, Mapping[str, Any]]
@@ -106,13 +107,44 @@ class Model:
         """
         _no_labels(y)
         data = self._weighted(X, sample_weight)
+        start, options = self._start(init, options)
+        return self._ended(*self._program.fit(data, options, start, on_sweep))
+
+    def fit_many(self, datasets: Sequence[Data], *, init: Union["Model", str, None] = None, **options: Any) -> Fits:
+        """Fits each of many data sets by the options of `fit`, several at a time, and compiles once for all alike.
+
+        datasets: what `fit` takes as X, each. Returns the fits with a table of their numbers; the bits are those of single
+        fits. A data set that cannot be fitted leaves the others as they are. This model stays as it is.
+        """
+        start, options = self._start(init, options)
+        made, refused = self._program.fit_many(datasets, self._bind, options, start)
+        fits = Fits(made, refused, self._with_fit)
+        warned = np.flatnonzero(np.nan_to_num(fits.table["warnings"]) > 0)
+        if warned.size:
+            warnings.warn(f"{warned.size} of {len(fits)} fits have warnings: fits[{warned[0]}].warnings_, ...", FitWarning,
+                          stacklevel=2)
+        if fits.errors:
+            warnings.warn(f"{len(fits.errors)} of {len(fits)} data sets have no fit: fits.errors[{min(fits.errors)}], ...",
+                          FitWarning, stacklevel=2)
+        return fits
+
+    def _start(self, init: Union["Model", str, None],
+               options: dict[str, Any]) -> tuple[Optional[_library.Fit], dict[str, Any]]:
+        """The fit to start from, and the options with the name of a start."""
         start = init._fitted() if isinstance(init, Model) else None
         if isinstance(init, str):
-            options["init"] = init
-        elif init is not None and start is None:
+            return None, {**options, "init": init}
+        if init is not None and start is None:
             raise UsageError(f"init: error: {type(init).__name__} is no start\n"
                              f"  note: a start is a fitted lehr.Model, lehr.load(directory), or the name of a kind of start")
-        return self._ended(*self._program.fit(data, options, start, on_sweep))
+        return start, options
+
+    def _with_fit(self, fit: _library.Fit) -> "Model":
+        """A model of the same program with this fit."""
+        out = Model.__new__(Model)
+        out.source, out._made_of, out._program = self.source, self._made_of, self._program
+        out._take(fit)
+        return out
 
     def partial_fit(self, X: Data = None, y: None = None, *, forget: float = 1.0, sample_weight: Any = None,
                     on_sweep: Optional[OnSweep] = None, **options: Any) -> "Model":
