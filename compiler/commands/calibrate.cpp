@@ -13,6 +13,7 @@
 #include "compiler/calibrate/calibration.h"
 #include "compiler/calibrate/uniformity.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/fit_inputs.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/console/number_option.h"
 #include "compiler/console/settings.h"
@@ -138,8 +139,7 @@ ExitCode calibrate(const CalibrateOptions& o) {
   const Result<FitSettings> fit = to_fit_settings(o.fit);
   if (!fit) return complain(fit.error());
   Diagnostics diagnostics;
-  std::optional<model::Model> resolved = read(*source, diagnostics);
-  if (resolved && o.fit.guide == "factorised") resolved->guide.factorised = true;
+  const std::optional<model::Model> resolved = read_model_for(*source, o.fit, diagnostics);
   const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   const ExitCode code = report(diagnostics, *source);
   if (!complete) return code;

@@ -15,6 +15,7 @@
 
 #include "compiler/commands/chain_results.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/fit_each.h"
 #include "compiler/commands/fit_inputs.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_run.h"
@@ -36,13 +37,6 @@
 
 namespace lehr::commands {
 namespace {
-
-/// Returns the options as fit.json records them.
-FitRequest request_of(const FitArguments& o, const Source& source) {
-  return {source.name,  source.text,   o.command,       o.fit.method,     o.fit.anneal,
-          o.fit.temper, o.fit.seed,    o.test,          o.data.bindings,  o.data.drop_missing,
-          o.prior,      o.prior_power, o.fit.precision, o.fit.save_locals};
-}
 
 /// Removes factors of local variables from the start of an update: new data have different items.
 void drop_local_factors(std::vector<NamedArray>& start, const Analysed& a) {
@@ -243,6 +237,7 @@ std::optional<Error> unsupported_by_group(const FitArguments& o) {
   if (!o.method().distributes)
     return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.fit.method));
   if (!o.fit.temper.empty()) return refused(option("temper") + " is not distributed among processes");
+  if (!o.each.empty()) return refused(option("each") + " makes fits of one process each");
   if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
   return std::nullopt;
 }
@@ -321,6 +316,13 @@ std::vector<Diagnostic> unused_options(const FitArguments& o) {
   return out;
 }
 
+/// Fits each group of the data. `reads_start`: --init names a file or a fit.
+ExitCode fit_groups(const FitArguments& o, const Source& source, FitSettings settings, bool reads_start) {
+  if (Result<bool> r = reads_start ? read_start(o, settings) : true; !r) return complain(r.error());
+  apply_arguments(settings, o, nullptr);
+  return fit_each(o, source, std::move(settings));
+}
+
 }  // namespace
 
 ExitCode fit(FitArguments o, Group* group) {
@@ -346,6 +348,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!settings) return complain(settings.error());
   settings->warnings = unused_options(o);
   if (std::optional<Error> e = misaligned_test_every(o)) return complain(*e);
+  if (!o.each.empty()) return fit_groups(o, *source, std::move(*settings), !is_kind);
   Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
@@ -355,7 +358,6 @@ ExitCode fit(FitArguments o, Group* group) {
     if (prior) drop_local_factors(settings->init, inputs.bound.analysed);
   }
   apply_arguments(*settings, o, group);
-
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());

@@ -22,10 +22,7 @@
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
-namespace {
 
-/// Makes the output directory if needed and tests if files can be made in it, without touching existing files. Fails
-/// with ExitCode::usage.
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
@@ -42,6 +39,14 @@ Result<bool> prepare_directory(const std::string& path) {
   return true;
 }
 
+std::optional<model::Model> read_model_for(const Source& source, const FitOptions& options, Diagnostics& diagnostics) {
+  std::optional<model::Model> out = read(source, diagnostics);
+  if (out && options.guide == "factorised") out->guide.factorised = true;
+  return out;
+}
+
+namespace {
+
 /// Returns the inputs, with the joint factors that were chosen for the data.
 Inputs inputs_of(model::Model resolved, Analysed complete, BoundModel bound) {
   Diagnostics ignored;
@@ -57,9 +62,8 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
                                            Group* group) {
   // `first` has the messages of the analysis for complete data, `second` those of an analysis that replaces it.
   Diagnostics first;
-  std::optional<model::Model> resolved = read(source, first);
+  std::optional<model::Model> resolved = read_model_for(source, o.fit, first);
   if (resolved && prior) resolved = with_joint_factors_of(*resolved, prior->posterior);
-  if (resolved && o.fit.guide == "factorised") resolved->guide.factorised = true;
   Diagnostics second = first;
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
   if (!complete) return report(first, source);

@@ -15,6 +15,14 @@ struct Inputs {
   BoundModel bound;       // the model with its data, analysed for the values that are missing
 };
 
+/// Makes the output directory if needed and tests if files can be made in it, without touching existing files. Fails
+/// with ExitCode::usage. The value is always true.
+Result<bool> prepare_directory(const std::string& path);
+
+/// Reads a model, with the guide that the options ask for. Returns nothing if there were errors; they and the warnings
+/// are added to `diagnostics`.
+std::optional<model::Model> read_model_for(const Source& source, const FitOptions& options, Diagnostics& diagnostics);
+
 /// Reads the model `source` and the data named in `o`, and binds them. After an error, prints it and returns its exit
 /// code. Warnings are printed once. If `o.out` is set, the output directory is made and tested before data are read. If
 /// `prior` is not null, its posterior becomes the prior of the model, and its settings are used (`lehr update`).

@@ -52,6 +52,22 @@ void refuse_unused(const CLI::App& c, const FitArguments& o) {
   if (e) throw CLI::ValidationError(with_option_prefix(e->where, "--"), with_option_prefix(e->text, "--"));
 }
 
+/// Throws CLI::ValidationError if an option was given that is not for the fits of groups.
+void refuse_with_each(const CLI::App& c, const FitArguments& o) {
+  if (c.count("--each") == 0) return;
+  if (o.each.empty()) throw CLI::ValidationError("--each", "the name of the column is empty");
+  constexpr const char* kOfOneFit[] = {"--stream",           "--test",   "--test-every", "--predictive",
+                                       "--checkpoint-every", "--resume", "--profile",    "--interpret"};
+  for (const char* const name : kOfOneFit)
+    if (c.count(name) > 0)
+      throw CLI::ValidationError("--each",
+                                 fmt::format("{} is for one fit, and --each makes many: leave out one of them", name));
+  if (o.save_each && o.method().draws)
+    throw CLI::ValidationError("--save-each", fmt::format("the draws of {} are not written: leave out --save-each, or "
+                                                          "fit a group by itself",
+                                                          o.fit.method));
+}
+
 /// Returns true for --save-locals. Within its group of the help, it follows the options of --test and of draws.
 bool is_save_locals(const FitOption& row) { return row.option == "save-locals"; }
 
@@ -95,9 +111,9 @@ void add_results(CLI::App& c, FitArguments& o) {
 }
 
 void group_fit_options(CLI::App& c) {
-  put_in_group(
-      c, kDataOptions,
-      {"--data", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--test", "--stream", "--spill"});
+  put_in_group(c, kDataOptions,
+               {"--data", "--each", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--test", "--stream",
+                "--spill"});
   put_in_group(c, kMethodOptions,
                {"--method", "--batch-size", "--epochs", "--tau0", "--kappa", "--rho", "--adaptive", "--replacement",
                 "--warmup", "--draws", "--thin", "--parts", "--forget"});
@@ -106,8 +122,8 @@ void group_fit_options(CLI::App& c) {
   put_in_group(c, kStoppingOptions, {"--max-iter", "--tol", "--leap-after", "--local-iters", "--local-tol"});
   put_in_group(c, kResourceOptions, {"--threads", "--precision", "--no-cache"});
   put_in_group(c, kOutputOptions,
-               {"--out", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every", "--test-every",
-                "--predictive", "--quiet"});
+               {"--out", "--save-each", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every",
+                "--test-every", "--predictive", "--quiet"});
   put_in_group(c, kDeveloperOptions,
                {"--no-opt", "--thresholds", "--print-before", "--print-after", "--verify-each", "--time-passes",
                 "--profile", "--interpret"});
@@ -124,7 +140,16 @@ void resolve_output_directory(const CLI::App& c, FitArguments& o) {
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "Model file (*.lehr)")->required();
   add_data(c, o.data, kDataHelp);
+  CLI::Option* each =
+      c.add_option("--each", o.each,
+                   "Fit each group of lines that have one value in this column of a table, several at a time; "
+                   "see docs/fitting.md")
+          ->type_name("COLUMN");
   add_results(c, o);
+  c.add_flag(
+       "--save-each", o.save_each,
+       fmt::format("Also write the files of each group's fit, to {}/GROUP in the directory of --out", kGroupsFolder))
+      ->needs(each);
   add_settings(c, o.settings, kSizesOfDataHelp);
   CLI::Option* stream =
       c.add_flag("--stream", o.stream,
@@ -166,6 +191,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                      "--resume", "--test"});
   c.parse_complete_callback([&c, &o] {
     refuse_unused(c, o);
+    refuse_with_each(c, o);
     apply_explicit_options(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
     resolve_output_directory(c, o);
   });

@@ -29,7 +29,9 @@ struct FitArguments {
   std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
   std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt
   std::int64_t predictive = 1'000'000;  // most log likelihoods, and most replicates, in draws.nc; 0: none
-  PassTexts passes;  // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
+  PassTexts passes;        // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
+  std::string each;        // --each: the column by whose values the data are split into groups; empty: one fit
+  bool save_each = false;  // --save-each: write the files of each group's fit
   bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
 
   /// Returns the row of --method, whose name was checked when the command line was parsed.

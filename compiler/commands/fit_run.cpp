@@ -142,6 +142,14 @@ class Sweeps {
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
+FitRequest request_of(const FitArguments& o, const Source& source) {
+  return {source.name,  source.text,   o.command,       o.fit.method,     o.fit.anneal,
+          o.fit.temper, o.fit.seed,    o.test,          o.data.bindings,  o.data.drop_missing,
+          o.prior,      o.prior_power, o.fit.precision, o.fit.save_locals};
+}
+
+bool is_interrupted() { return signalled != 0; }
+
 void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind stdout does not end the fit
   std::signal(SIGINT, on_interrupt);

@@ -50,6 +50,12 @@ Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 /// Returns an Error with ExitCode::numerical and this text, located at the model file, with notes on what may help.
 Error numerical_error(const FitArguments& options, std::string text);
 
+/// Returns the options as fit.json records them.
+FitRequest request_of(const FitArguments& options, const Source& source);
+
+/// Returns true after the first signal that catch_interrupts() caught.
+bool is_interrupted();
+
 /// Installs signal handlers: the first SIGINT or SIGTERM makes the run stop after its sweep with all results written; a
 /// second one ends the program at once. SIGPIPE is ignored.
 void catch_interrupts();

@@ -6,12 +6,15 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <new>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/groups.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/rows.h"
 #include "runtime/files/text.h"
@@ -175,16 +178,44 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   return Dataset{{binding.name, std::move(*array)}};
 }
 
-/// Adds `lines` to the line number behind `path:` in a text, if there is one.
-std::string moved_by(std::string text, const std::string& path, std::int64_t lines) {
+/// Replaces the line number behind `path:` in a text, if there is one, by what `moved` makes of it.
+template <class Moved>
+std::string with_line(std::string text, const std::string& path, const Moved& moved) {
   const std::size_t prefix = text.find(path + ":");
   if (prefix == std::string::npos) return text;
   const std::size_t at = prefix + path.size() + 1;
   std::int64_t line = 0;
   const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), line);
   if (failure == std::errc())
-    text.replace(at, static_cast<std::size_t>(end - text.data()) - at, fmt::format("{}", line + lines));
+    text.replace(at, static_cast<std::size_t>(end - text.data()) - at, fmt::format("{}", moved(line)));
   return text;
+}
+
+/// Adds `lines` to the line number behind `path:` in a text, if there is one.
+std::string moved_by(std::string text, const std::string& path, std::int64_t lines) {
+  return with_line(std::move(text), path, [&](std::int64_t line) { return line + lines; });
+}
+
+/// Adds arrays of a binding to those of the bindings before.
+std::optional<Error> add_arrays(Dataset& all, Dataset part, const std::string& text) {
+  for (auto& [name, array] : part) {
+    const auto earlier = all.find(name);
+    if (earlier == all.end()) {
+      all.emplace(name, std::move(array));
+      continue;
+    }
+    if (earlier->second.named_by_binding || array.named_by_binding)
+      return duplicate_name_error(fmt::format("{} {}", option("data"), text), earlier->second, array);
+    earlier->second.duplicates.push_back(std::move(array));
+  }
+  return std::nullopt;
+}
+
+/// Marks the arrays of a binding with a name as named by it.
+Dataset marked(Dataset arrays, const Binding& binding) {
+  for (auto& [name, array] : arrays)
+    array.named_by_binding = !binding.name.empty();
+  return arrays;
 }
 
 }  // namespace
@@ -271,10 +302,8 @@ Result<Dataset> read_binding(const std::string& text) {
     const Result<std::string> bytes = read_bytes(binding->path, binding->compressed);
     if (!bytes) return bytes.error();
     Result<Dataset> arrays = parse_bytes(*bytes, *binding, text);
-    if (!arrays || binding->name.empty()) return arrays;
-    for (auto& [name, array] : *arrays)
-      array.named_by_binding = true;
-    return arrays;
+    if (!arrays) return arrays;
+    return marked(std::move(*arrays), *binding);
   } catch (const std::bad_alloc&) {
     return data_error(binding->path, "the file does not fit into memory");
   } catch (const std::length_error&) {
@@ -295,16 +324,91 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
   for (const std::string& text : bindings) {
     Result<Dataset> part = read_binding(text);
     if (!part) return part.error();
-    for (auto& [name, array] : *part) {
-      const auto earlier = all.find(name);
-      if (earlier == all.end()) {
-        all.emplace(name, std::move(array));
-        continue;
-      }
-      if (earlier->second.named_by_binding || array.named_by_binding)
-        return duplicate_name_error(fmt::format("{} {}", option("data"), text), earlier->second, array);
-      earlier->second.duplicates.push_back(std::move(array));
+    if (std::optional<Error> e = add_arrays(all, std::move(*part), text)) return *e;
+  }
+  return all;
+}
+
+/// The bindings, each with its file split into groups or read as a whole.
+struct GroupedBindings::Impl {
+  /// A binding of a table with the column, or of another file.
+  struct Part {
+    std::string text;  // the binding
+    Binding binding;
+    std::map<std::string, LineGroup> groups = {};  // by value; empty: a file without the column
+    Dataset whole = {};                            // the arrays of such a file
+  };
+  std::vector<Part> parts;
+  std::vector<std::string> groups;  // all values, in their order
+};
+
+Result<GroupedBindings> GroupedBindings::open(const std::vector<std::string>& bindings, const std::string& column) {
+  auto out = std::make_shared<Impl>();
+  std::set<std::string> seen;
+  std::vector<std::string> names;  // of the columns of all tables
+  for (const std::string& text : bindings) {
+    Result<Binding> binding = parse_binding(text);
+    if (!binding) return binding.error();
+    Impl::Part part{text, *binding};
+    const auto* const table = std::get_if<ReadTable>(&binding->format->read);
+    std::optional<std::vector<LineGroup>> groups;
+    if (table) {
+      const Result<std::string> bytes = read_bytes(binding->path, binding->compressed);
+      if (!bytes) return bytes.error();
+      Result<std::optional<std::vector<LineGroup>>> split =
+          split_table(*bytes, binding->path, *table == &parse_tsv, column);
+      if (!split) return split.error();
+      groups = std::move(*split);
     }
+    if (!groups) {
+      Result<Dataset> whole = read_binding(text);
+      if (!whole) return whole.error();
+      for (const auto& [name, array] : *whole)
+        if (table) names.push_back(name);
+      part.whole = std::move(*whole);
+    } else {
+      for (LineGroup& g : *groups) {
+        if (seen.insert(g.value).second) out->groups.push_back(g.value);
+        std::string value = g.value;
+        part.groups.emplace(std::move(value), std::move(g));
+      }
+    }
+    out->parts.push_back(std::move(part));
+  }
+  if (out->groups.empty()) {
+    const std::string has = seen.empty() && names.empty() ? "no table is among the data" : suggest(column, names);
+    return data_error(option("each"), fmt::format("no table has lines with a column '{}'", printable(column)), {has});
+  }
+  return GroupedBindings(std::move(out));
+}
+
+const std::vector<std::string>& GroupedBindings::groups() const { return impl_->groups; }
+
+Result<Dataset> GroupedBindings::read(std::size_t group) const {
+  Dataset all;
+  for (const Impl::Part& part : impl_->parts) {
+    if (part.groups.empty()) {
+      if (std::optional<Error> e = add_arrays(all, part.whole, part.text)) return *e;
+      continue;
+    }
+    const auto lines = part.groups.find(impl_->groups[group]);
+    if (lines == part.groups.end())
+      return data_error(part.binding.path, fmt::format("no line is of '{}'", printable(impl_->groups[group])));
+    const auto moved = [&](std::string text) {
+      return with_line(std::move(text), part.binding.path, [&](std::int64_t line) {
+        const auto k = static_cast<std::size_t>(line - 1);
+        return k < lines->second.lines.size() ? lines->second.lines[k] : line;
+      });
+    };
+    Result<Dataset> arrays = parse_bytes(lines->second.bytes, part.binding, part.text);
+    if (!arrays) {
+      Error e = arrays.error();
+      e.where = moved(e.where);
+      return e;
+    }
+    for (auto& [name, array] : *arrays)
+      array.source = moved(array.source);
+    if (std::optional<Error> e = add_arrays(all, marked(std::move(*arrays), part.binding), part.text)) return *e;
   }
   return all;
 }

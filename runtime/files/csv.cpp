@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "runtime/files/groups.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
@@ -403,6 +406,56 @@ Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns) {
   return parse_table(bytes, path, name, columns, '\t');
+}
+
+Result<std::optional<std::vector<LineGroup>>> split_table(std::string_view bytes, const std::string& path, bool tabs,
+                                                          const std::string& column) {
+  using Groups = std::vector<LineGroup>;
+  const char separator = tabs ? '\t' : separator_of(bytes);
+  const Result<Table> table = read_table(bytes, path, separator);
+  if (!table) return table.error();
+  const auto named = std::ranges::find(table->names, column);
+  if (named == table->names.end() || column.empty()) return std::optional<Groups>();
+  const auto k = static_cast<std::size_t>(named - table->names.begin());
+  bytes = table->bytes;
+  // The header begins with its first cell's line, as in read_table().
+  std::size_t at = static_cast<std::size_t>(table->header[0].text.data() - bytes.data());
+  while (at > 0 && bytes[at - 1] != '\n' && bytes[at - 1] != '\r')
+    --at;
+  std::int64_t line = 1 + std::ranges::count(bytes.substr(0, at), '\n');
+  std::vector<Cell> cells;
+  Groups out;
+  std::unordered_map<std::string, std::size_t> position;  // by value
+  std::string header;
+  std::vector<std::int64_t> header_lines;
+  while (at < bytes.size()) {
+    const std::size_t start = at;
+    cells.clear();
+    read_record(bytes, separator, at, cells);
+    std::string record(bytes.substr(start, at - start));
+    if (!record.ends_with('\n') && !record.ends_with('\r')) record += '\n';
+    const auto lines = std::max<std::int64_t>(1, std::ranges::count(record, '\n'));
+    const std::int64_t first = std::exchange(line, line + lines);
+    const auto add = [&](std::string& to, std::vector<std::int64_t>& numbers) {
+      to += record;
+      for (std::int64_t n = first; n < line; ++n)
+        numbers.push_back(n);
+    };
+    if (header.empty()) {
+      add(header, header_lines);
+      continue;
+    }
+    if (cells.size() != table->columns()) continue;  // a blank line
+    const Cell& cell = cells[k];
+    if (is_missing(cell.text))
+      return data_error(table->location_of(cell), fmt::format("the line has no value of '{}'", printable(column)),
+                        {"leave the line out, or name the group that it belongs to"});
+    if (std::optional<Error> e = encoding_error(path, bytes, cell.text)) return *e;
+    const auto [found, is_new] = position.try_emplace(text_of(cell), out.size());
+    if (is_new) out.push_back({found->first, header, header_lines});
+    add(out[found->second].bytes, out[found->second].lines);
+  }
+  return std::optional<Groups>(std::move(out));
 }
 
 }  // namespace lehr

@@ -7,6 +7,9 @@
 
 namespace lehr {
 
+/// The folder with a directory of a fit for each group, of `lehr fit --each --save-each`.
+inline constexpr const char* kGroupsFolder = "groups";
+
 /// When the directory of a fit has a file.
 enum class FitFilePresence {
   always,      // after every fit
