@@ -30,7 +30,7 @@ struct DiagnoseOptions {
   std::int64_t draws = 1000, replicates = 200;
   std::uint64_t seed = 1;
   SweepOptions local = {1000, 1e-8};
-  LinearResponseOptions response;
+  std::int64_t most = kMostCoordinates;
 };
 
 /// Returns true if a chain (hidden Markov or Gaussian) is a global factor. A saved fit has only the marginals of its
@@ -97,16 +97,11 @@ ExitCode diagnose(DiagnoseOptions o) {
   } else {
     d.ratios_missing_reason = ratios.error().text;
   }
-  // Responses are small differences between two fits, so these must converge almost to rounding.
-  o.response.ascent.tolerance = 1e-13;
-  o.response.ascent.local_iterations = o.local.local_iterations;
-  o.response.ascent.local_tolerance = o.local.local_tolerance;
-  if (o.response.most == 0) {
+  if (o.most == 0) {
     d.response_missing_reason = "not asked for";
-  } else if (Result<LinearResponse> response = linear_response(*solution, o.response)) {
-    d.response = std::move(*response);
   } else {
-    d.response_missing_reason = response.error().text;
+    d.response = linear_response(*solution->instance, solution->analysed(), o.most);
+    d.response_missing_reason = d.response.failure;
   }
   d.predictive = predictive_checks(*solution, o.replicates, o.seed);
   const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -128,11 +123,9 @@ void add_diagnose(CLI::App& app, Action& action) {
       *c, "--draws", o->draws, kKhatDrawsRange,
       "Posterior draws for the Pareto k-hat, which tells how far the fit is from the exact posterior; at least 100");
   add_number(*c, "--replicates", o->replicates, kDrawsRange, "Data sets drawn for posterior predictive checks");
-  add_number(*c, "--most", o->response.most, kIterationsRange,
-             "Maximum number of scalars whose standard deviation is corrected by linear response, which takes two "
-             "refits of a slightly changed model for each; 0: none");
-  add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange,
-             "Maximum number of sweeps of each refit that --most asks for");
+  add_number(*c, "--most", o->most, kIterationsRange,
+             "No linear response, which corrects standard deviations, if the factors of variables that all items share "
+             "have more parameters than this: each takes two sweeps; 0: none");
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->add_option("--out", o->out, fmt::format("File for all results (JSON); default: DIR/{}", kDiagnosisFile))
       ->type_name("FILE");
@@ -141,7 +134,7 @@ void add_diagnose(CLI::App& app, Action& action) {
   c->footer(
       "Examples:\n"
       "  lehr diagnose out/regression --data x=points.csv:a,b --data y=points.csv:c\n"
-      "  lehr diagnose out/gmm --data x=points.csv:a,b --draws 4000 --most 20\n"
+      "  lehr diagnose out/gmm --data x=points.csv:a,b --draws 4000\n"
       "k-hat tells how far the factors are from the posterior, linear response what they leave out of the standard\n"
       "deviations, posterior predictive checks whether the model makes such data. docs/checking.md explains each.");
   c->callback([o, &action] { action = [o] { return diagnose(*o); }; });

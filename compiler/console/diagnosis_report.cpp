@@ -68,11 +68,9 @@ void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
                      r.sd[k], r.response[k], ratio, ratio < kNarrow ? " *" : "");
     }
   }
-  if (marked) fmt::format_to(to, "  * q is narrower than the fit's answer to a pull says\n");
+  if (marked) fmt::format_to(to, "  * q is narrower than linear response says\n");
   for (const std::string& why : d.response.left_out)
     fmt::format_to(to, "  without {}\n", printable(why));
-  if (d.response.unconverged > 0)
-    fmt::format_to(to, "  {} pulled fits had not converged: their sds are too small\n", d.response.unconverged);
 }
 
 /// Appends the table of posterior predictive checks.
@@ -150,7 +148,6 @@ nlohmann::json to_json(const Diagnosed& d) {
               {"pareto", pareto},
               {"linear_response", response},
               {"not_pulled", d.response.left_out},
-              {"unsettled", d.response.unconverged},
               {"predictive_checks", checks}};
   if (!d.response_missing_reason.empty()) out["why_no_response"] = d.response_missing_reason;
   if (!d.predictive.why.empty()) out["why_no_checks"] = d.predictive.why;

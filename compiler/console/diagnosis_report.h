@@ -4,10 +4,10 @@
 #include <string>
 
 #include "compiler/diagnose/importance.h"
-#include "compiler/diagnose/linear_response.h"
 #include "compiler/diagnose/pareto.h"
 #include "compiler/diagnose/predictive_checks.h"
 #include "compiler/fit/item_solution.h"
+#include "compiler/fit/linear_response.h"
 
 namespace lehr::commands {
 

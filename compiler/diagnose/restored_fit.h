@@ -1,5 +1,5 @@
 // A saved variational fit, restored beside the data that it was made from. The diagnostic commands work on it:
-// importance sampling, linear response, predictive checks.
+// importance sampling, linear response (compiler/fit), predictive checks.
 #pragma once
 #include <map>
 #include <memory>

@@ -1,0 +1,47 @@
+// Linear response: standard deviations of a mean-field fit with what its independent factors leave out. The factors are
+// too narrow where variables depend on each other; the reaction of the whole fit to a small change of one factor shows
+// the true variance (Giordano, Broderick & Jordan 2018, Covariances, robustness, and variational Bayes).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/instance/instance.h"
+
+namespace lehr {
+
+/// The result for one variable. Numbers are row-major.
+struct Response {
+  std::string name;                 // name of the variable
+  std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
+  /// Means and standard deviations of the factors. Means are those of the model inside, in distances from references.
+  std::vector<double> mean, sd;
+  /// Standard deviations by linear response; NaN where there is none.
+  std::vector<double> response;
+  /// Of vectors: the covariance matrix of each element, over the axes, then twice over the event axis. Else empty.
+  std::vector<double> covariance = {};
+};
+
+/// The result for all variables.
+struct LinearResponse {
+  std::vector<Response> variables;    // global variables with at least one standard deviation
+  std::vector<std::string> left_out;  // sentences: which variables have no result, and why
+  std::string failure;                // why there is no result at all; empty: there is one
+};
+
+/// Global factors with more coordinates than this in all have no linear response, which takes two sweeps over the items
+/// for each and solves equations in all of them.
+inline constexpr std::int64_t kMostCoordinates = 2000;
+
+/// Computes standard deviations and covariances by linear response at a converged fit, whose factors are in the
+/// instance; they are the same afterwards. With t T(x) added to the log joint density, for the statistics T of all
+/// global factors, the derivative of E[T] in t at 0 is Sigma = (I - V H)^-1 V. V is the covariance of the factors, H
+/// has the mixed derivatives of the expected log joint, with the local factors at their optimum. Both are found by
+/// differences: two visits of the items for each coordinate of a global factor (FactorCoordinates).
+///
+/// The result is exact for a Normal posterior with Normal factors. A number that is no statistic of its factor is
+/// regressed on them; the variance that they do not explain is the factor's. Points, discrete variables and chains take
+/// part with their optimum, and have no result. With more than `most` coordinates there is a failure.
+LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostCoordinates);
+
+}  // namespace lehr
