@@ -47,8 +47,8 @@ void fields(Archive& a, CorrelatedPair& x) {
 /// Encodes or decodes the parts of a run that replaying its journal does not compute again.
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
-  a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.symmetric, run.coupled, run.far,
-    run.rounding, run.held_out);
+  a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.sds, run.symmetric, run.coupled, run.far,
+    run.narrow, run.rounding, run.held_out);
   bool draws = std::holds_alternative<GibbsReport>(run.report);
   a(draws);
   if (!draws) return;
@@ -293,6 +293,8 @@ void Checkpoints::restore_results(TracedRun& run) {
   run.outcome.failure = had.outcome.failure;
   run.posterior = std::move(had.posterior);
   run.items = std::move(had.items);
+  run.sds = std::move(had.sds);
+  run.narrow = std::move(had.narrow);
   run.symmetric = std::move(had.symmetric);
   run.far = std::move(had.far);
   run.rounding = std::move(had.rounding);

@@ -110,6 +110,7 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
       const bool won = now.started && (!best.started || better(now, best));
       runs.all[won ? runs.best : r].posterior.clear();
       runs.all[won ? runs.best : r].items.clear();
+      runs.all[won ? runs.best : r].sds.clear();
       if (won) runs.best = r;
     }
     if (recording.stopped) break;
@@ -143,12 +144,13 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 }
 
 /// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
-/// because of local bounds.
-std::vector<Diagnostic> result_notes(const Fitting& fitting) {
+/// because of local bounds, unless they were corrected.
+std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
-  if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
-    out.push_back(make_note(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
-                                        fmt::join(narrow, ", "))));
+  const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
+  if (!narrow.empty() && best.sds.empty())
+    out.push_back(make_note(fmt::format("the standard deviations of {} are too small, {} linear-response corrects them",
+                                        fmt::join(narrow, ", "), option("sds"))));
   return out;
 }
 
@@ -238,6 +240,7 @@ std::optional<Error> unsupported_by_group(const FitArguments& o) {
     return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.fit.method));
   if (!o.fit.temper.empty()) return refused(option("temper") + " is not distributed among processes");
   if (!o.each.empty()) return refused(option("each") + " makes fits of one process each");
+  if (o.fit.sds != FitOptions().sds) return refused(option("sds") + " is not distributed among processes");
   if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
   return std::nullopt;
 }
@@ -403,7 +406,7 @@ ExitCode fit(FitArguments o, Group* group) {
   const auto write = [&] { return write_fit(o.out, {std::move(summary), best, &fitting, drawn ? &*drawn : nullptr}); };
   if (Result<bool> r = o.out.empty() ? true : write(); !r) return complain(r.error());
   if (drawn && !o.quiet) print_chains(*drawn);
-  return print_summary(recording, m, result_notes(fitting), at_end, *runs, !fitting.instance().engine().spills());
+  return print_summary(recording, m, result_notes(fitting, best), at_end, *runs, !fitting.instance().engine().spills());
 }
 
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {

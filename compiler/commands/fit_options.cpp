@@ -122,7 +122,7 @@ void group_fit_options(CLI::App& c) {
   put_in_group(c, kStoppingOptions, {"--max-iter", "--tol", "--leap-after", "--local-iters", "--local-tol"});
   put_in_group(c, kResourceOptions, {"--threads", "--precision", "--no-cache"});
   put_in_group(c, kOutputOptions,
-               {"--out", "--save-each", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every",
+               {"--out", "--save-each", "--checkpoint-every", "--resume", "--save-locals", "--sds", "--elbo-every",
                 "--test-every", "--predictive", "--quiet"});
   put_in_group(c, kDeveloperOptions,
                {"--no-opt", "--thresholds", "--print-before", "--print-after", "--verify-each", "--time-passes",

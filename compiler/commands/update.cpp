@@ -84,7 +84,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   const std::vector<RefusedOption> without_use = refused_options(o->fit);
   add_shared_options(*c, o->fit, [&](const FitOption& row) {
     const bool refused = std::ranges::find(without_use, row.option, &RefusedOption::option) != without_use.end();
-    return (row.is_number() && !refused) || row.option == "save-locals";
+    return (row.is_number() && !refused) || row.option == "save-locals" || row.option == "sds";
   });
   c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);

@@ -178,10 +178,11 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
     return out;
   }
   if (m->mean.empty()) return out + "no elements\n";
+  const std::string by = corrected_sds(fit, v) ? " by linear response" : "";
   const std::string quantity = m->simplex ? "probability" : "mean";
   if (m->mean.size() == 1) {
     return out + fmt::format("{} {:.6g}", quantity, m->mean[0]) +
-           (m->sd.empty() ? "" : fmt::format(", sd {:.4g}", m->sd[0])) + "\n";
+           (m->sd.empty() ? "" : fmt::format(", sd {:.4g}{}", m->sd[0], by)) + "\n";
   }
 
   std::vector<std::string> plates(v.axes);
@@ -197,7 +198,7 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
              list_probable(fit, *m, list_elements(fit, plates, m->elements, m->total, o.max_elements), event_plate, o);
     }
   }
-  out += quantity + (m->sd.empty() ? "" : " (sd)");
+  out += quantity + (m->sd.empty() ? "" : " (sd" + by + ")");
   if (m->event.size() == 2) {
     if (static_cast<std::size_t>(m->event[0]) <= kMatrix) {
       return out + "\n" +

@@ -83,6 +83,15 @@ std::optional<FactorCoordinates> FactorCoordinates::make(const math::Factor& fac
   return out;
 }
 
+std::size_t FactorCoordinates::count(const math::Factor& factor, std::size_t extent) {
+  std::size_t out = 0;
+  for (const math::StatisticRow& s : factor.statistics) {
+    const int rank = free_event_rank(s.natural);
+    if (!is_limit(s.stat)) out += rank == 0 ? 1 : rank == 1 ? extent : extent * (extent + 1) / 2;
+  }
+  return out;
+}
+
 Eigen::VectorXd FactorCoordinates::independent(const Environment& parameters) const {
   Environment centred = parameters;
   for (const auto& [name, origin] : location_)

@@ -17,6 +17,9 @@ class FactorCoordinates {
   /// not positive definite.
   static std::optional<FactorCoordinates> make(const math::Factor& factor, const math::Environment& parameters);
 
+  /// Returns how many coordinates a factor has whose event axis has `extent` elements.
+  static std::size_t count(const math::Factor& factor, std::size_t extent);
+
   /// Returns how many coordinates the factor has.
   Eigen::Index size() const { return root_.rows(); }
   /// Returns the coordinates of exported parameters; NaN if these have no finite natural parameters.

@@ -136,6 +136,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.prior_power}};
   if (!request.anneal.empty()) out["anneal"] = request.anneal;
   if (!request.temper.empty()) out["temper"] = request.temper;
+  if (!best.sds.empty()) out["sds"] = "linear-response";
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};
   if (best.left) {
     out["left_to_gain"] = best.left->nats;

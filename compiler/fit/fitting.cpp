@@ -16,6 +16,7 @@
 #include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/checks/unbounded_points.h"
 #include "compiler/fit/item_solution.h"
+#include "compiler/fit/linear_response.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/instance/barren.h"
 #include "compiler/model/print_model.h"
@@ -167,6 +168,7 @@ Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings set
   if (std::optional<Error> e = requirements.draws ? out->sampling_too_imprecise() : std::nullopt) return *e;
   if (std::optional<Error> e = out->analyse_for_method(requirements)) return *e;
   if (std::optional<Error> e = out->compile(requirements)) return *e;
+  if (std::optional<Error> e = out->settings_.response ? out->no_response() : std::nullopt) return *e;
   return out;
 }
 
@@ -177,6 +179,7 @@ std::optional<Error> Fitting::not_streamed(const Requirements& requirements) con
   };
   if (!requirements.streams)
     return refused("by this method: " + option("method") + " svi does, and cavi without searches and noise");
+  if (settings_.response) return refused("with " + option("sds") + " linear-response, which infers all many times");
   if (settings_.save_locals) return refused("with " + option("save-locals") + ", which keeps the factors of all");
   if (settings_.start == StartKind::points || settings_.start == StartKind::allocations)
     return refused("by this start, which looks at all of them: " + option("init") + " seeds, means and flat do");
@@ -348,7 +351,8 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   store_posterior(run);
   check_rounding(run);
   run.symmetric = instance_->symmetric_components();
-  if (ready_.fixed_point && !bound_.streamed && run.outcome.status == Status::converged)
+  check_sds(run);
+  if (ready_.fixed_point && !bound_.streamed && run.outcome.status == Status::converged && run.sds.empty())
     run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
   // Suggests only guides with which the model can be fitted.
   drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));
@@ -384,6 +388,40 @@ void Fitting::store_posterior(FitRun& run) {
     run.outcome.failure = fmt::format(
         "the ELBO is lost in rounding: the log gamma function of {:.2g} ({}) is only right to about {:.1g} nats",
         lost->largest, lost->name, lost->of_largest);
+  }
+}
+
+std::optional<Error> Fitting::no_response() const {
+  const auto refused = [](std::string why) {
+    return Error{ExitCode::usage,
+                 option("sds"),
+                 "there is no linear response: " + std::move(why),
+                 {option("method") + " gibbs has standard deviations of its draws"}};
+  };
+  const std::int64_t coordinates = response_coordinates(*instance_, analysed());
+  if (coordinates == 0) return refused("no variable that all items share has a factor with standard deviations");
+  if (coordinates > kMostCoordinates)
+    return refused(fmt::format("the factors of the variables that all items share have {} parameters, of {} at most",
+                               coordinates, kMostCoordinates));
+  return std::nullopt;
+}
+
+void Fitting::check_sds(FitRun& run) {
+  if (!ready_.fixed_point || settings_.group || settings_.single || bound_.streamed) return;
+  if (run.outcome.status != Status::converged) {
+    if (settings_.response && run.outcome.status == Status::max_iter)
+      run.narrow = "the standard deviations are those of the factors: linear response is that of a converged fit";
+    return;
+  }
+  if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) return;
+  const LinearResponse response = linear_response(*instance_, analysed());
+  if (!settings_.response) {
+    run.narrow = response.failure.empty() ? narrowed(response) : "";
+  } else if (!response.failure.empty()) {
+    run.narrow =
+        "the standard deviations are those of the factors, as there is no linear response: " + response.failure;
+  } else {
+    run.sds = arrays_of(response);
   }
 }
 
@@ -479,6 +517,15 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
     out.back().note(
         "factors are independent of each other" +
         (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
+  }
+  if (!run.narrow.empty()) {
+    std::vector<std::string> cures;
+    if (!settings_.response)
+      cures = {option("sds") + " linear-response writes corrected ones",
+               "`guide joint(a, b);` makes one factor of variables that depend on each other"};
+    else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};
+    else cures = {option("method") + " gibbs has standard deviations of its draws"};
+    warn(run.narrow, std::move(cures));
   }
   // A decreasing ELBO is explained by rounding if there is a warning of that already.
   if (!run.rounding.empty()) {

@@ -52,6 +52,7 @@ struct FitSettings {
   std::optional<SavedFit> after = {};     // a fit that the chains of a sampler begin near; replaces `init`
   bool save_locals = false;               // true: the posterior includes the factors of local variables
   bool single = false;                    // true: items are computed in 32 bits (LowerOptions::single)
+  bool response = false;                  // true: standard deviations by linear response, once a run has converged
   std::int64_t predictive = 0;            // upper limit of numbers in each array kind of PredictiveDraws; 0: none
   Backend backend = Backend::native;      // native code or the interpreter
   loops::PassOptions passes = {};         // the optimisation passes; what they report is of the fit's own program
@@ -84,10 +85,12 @@ struct FitRun {
   Outcome outcome;                      // status, ELBO in nats and number of iterations
   std::vector<NamedArray> posterior;    // the factors: arrays named `variable.parameter`
   std::vector<NamedArray> items;        // arrays of items.npz: solutions of the items (items_to_save)
+  std::vector<NamedArray> sds;          // arrays of sds.npz: standard deviations by linear response; empty: none
   Report report;                        // what the method tells about the run
   std::vector<std::string> symmetric;   // variables whose components are all equal (Instance::symmetric_components)
   std::vector<CorrelatedPair> coupled;  // strongly correlated means of separate factors; after converged ascent only
   CancellationError far;                // the rounding error of the ELBO from means far from zero
+  std::string narrow;                   // a warning about the standard deviations of the factors; empty: none
   std::string rounding;                 // a warning that the results have fewer digits; empty: none
   std::vector<Diagnostic> initial_warnings;  // warnings that were known before the run
 };
@@ -176,6 +179,11 @@ class Fitting {
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
   void store_posterior(FitRun& run);
+  /// Computes standard deviations by linear response, if they were asked for or take little work. Those that were asked
+  /// for become results of the run. Others only make a warning, if factors are narrower than they should be.
+  void check_sds(FitRun& run);
+  /// Returns an error if standard deviations by linear response were asked for and no variable can have one.
+  std::optional<Error> no_response() const;
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
   void check_rounding(FitRun& run);

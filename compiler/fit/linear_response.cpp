@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 
+#include "compiler/fit/checks/cancellation.h"
 #include "compiler/fit/factor_coordinates.h"
 #include "compiler/instance/members.h"
 #include "compiler/posterior/saved_factor.h"
@@ -29,10 +30,16 @@ using Matrix = Eigen::MatrixXd;
 /// How far a factor is moved, in standard deviations of a statistic.
 constexpr double kMove = 1e-4;
 /// The accuracy of the local variables, whose errors are divided by kMove; and the most rounds over them.
-constexpr double kLocalTolerance = 1e-13;
+constexpr double kLocalTolerance = 1e-12;
 constexpr std::int64_t kRounds = 1000;
 /// The differences are not those of a maximum if entries of the symmetric matrix differ by more than this.
 constexpr double kAsymmetric = 1e-3;
+/// Factors with less than this fraction of the standard deviation by linear response are too narrow.
+constexpr double kNarrow = 0.8;
+/// What takes little work: a tenth of the sweeps of the fit, or so many operations, in both cases with few coordinates,
+/// as formulas are evaluated for each.
+constexpr std::int64_t kFewCoordinates = 40, kSweepsToOne = 10;
+constexpr double kFewOperations = 2e7;
 /// The least reciprocal condition number of equations that have a solution.
 constexpr double kSingular = 1e-7;
 
@@ -43,12 +50,17 @@ struct Parameter {
   std::size_t width;  // numbers of one element
 };
 
+/// Where the factors of a global block are.
+struct Place {
+  std::size_t block;                  // index of the block in the conditionals
+  std::size_t step;                   // index of the step that updates it
+  std::vector<Parameter> parameters;  // exported parameters
+  std::size_t extent = 1;             // of the event axis
+  std::size_t count = 0;              // number of elements
+};
+
 /// A global block whose factors have coordinates.
-struct Part {
-  std::size_t block;                        // index of the block in the conditionals
-  std::size_t step;                         // index of the step that updates it
-  std::vector<Parameter> parameters;        // exported parameters
-  std::size_t extent = 1;                   // of the event axis
+struct Part : Place {
   std::vector<FactorCoordinates> elements;  // of the factor of each element
   std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
 };
@@ -60,6 +72,41 @@ struct Numbers {
   std::size_t part, vector_width;                           // numbers of a vector; 0: the variable is none
   std::vector<std::pair<std::size_t, Eigen::Index>> where;  // element and number of its value
 };
+
+/// Returns why a block has no coordinates; empty if it may have.
+std::string why_not(const Block& b) {
+  if (b.drawn) return "it is drawn";
+  if (b.point) return "its factor is a point";
+  if (b.chain) return "its factor is a chain's";
+  if (is_discrete(b.family->support) || b.family->support == math::Support::switched) return "its values are discrete";
+  return "";
+}
+
+/// Returns where the factors of a global block are; nullopt if they are not in memory as a whole.
+std::optional<Place> place_of(const Instance& instance, const Analysed& analysed, std::size_t k) {
+  const Engine& engine = instance.engine();
+  const Block& b = analysed.schedule.conditionals.blocks[k];
+  const model::Model& m = analysed.model;
+  Place out{k, 0, {}};
+  const auto steps = engine.steps();
+  const auto step = std::ranges::find_if(
+      steps, [&](const StepRow& s) { return !s.stage && !s.local && s.block == static_cast<std::int64_t>(k); });
+  if (step == steps.end()) return std::nullopt;
+  out.step = static_cast<std::size_t>(step - steps.begin());
+  for (const math::FactorParameter& p : b.factor->parameters) {
+    if (!p.exported) continue;
+    const std::string name = m[b.mean && p.of_mean ? *b.mean : b.variable].name + "." + p.name;
+    const auto rows = machine::parameters_of(engine.model());
+    const auto row =
+        std::ranges::find_if(rows, [&](const machine::ParameterRow& r) { return instance.name_of(r.buffer) == name; });
+    if (row == rows.end() || row->by_stage || engine.is_partial(row->buffer)) return std::nullopt;
+    out.extent = static_cast<std::size_t>(engine.extent(row->event));
+    out.parameters.push_back({&p, row->buffer, scalars_per_element(p.event_rank, out.extent)});
+  }
+  if (out.parameters.empty() || out.extent == 0) return std::nullopt;
+  out.count = engine.reals(out.parameters[0].buffer).size() / out.parameters[0].width;
+  return out;
+}
 
 /// The factors of a fit as a point that can be moved.
 class Solution {
@@ -91,7 +138,6 @@ class Solution {
 
   Engine& engine() const { return instance_.engine(); }
   void find_parts();
-  std::string why_not(std::size_t block) const;
   std::optional<Part> part_of(std::size_t block) const;
   std::string infer_rest();
   std::string displace(const Part& part, std::size_t element, Eigen::Index coordinate, double by);
@@ -111,41 +157,15 @@ class Solution {
   Eigen::Index size_ = 0;
 };
 
-/// Returns why a global block with standard deviations has no coordinates; empty if it may have.
-std::string Solution::why_not(std::size_t k) const {
-  const Block& b = analysed_.schedule.conditionals.blocks[k];
-  if (b.drawn) return "it is drawn";
-  if (b.point) return "its factor is a point";
-  if (b.chain) return "its factor is a chain's";
-  if (is_discrete(b.family->support) || b.family->support == math::Support::switched) return "its values are discrete";
-  return "";
-}
-
-/// Returns the block with its coordinates; nullopt if some element has none, or if it is not in memory as a whole.
+/// Returns the block with its coordinates; nullopt if some element has none.
 std::optional<Part> Solution::part_of(std::size_t k) const {
-  const Block& b = analysed_.schedule.conditionals.blocks[k];
-  const model::Model& m = analysed_.model;
-  Part out{k, 0, {}, 1, {}, {}};
-  const auto steps = engine().steps();
-  const auto step = std::ranges::find_if(
-      steps, [&](const StepRow& s) { return !s.stage && !s.local && s.block == static_cast<std::int64_t>(k); });
-  if (step == steps.end()) return std::nullopt;
-  out.step = static_cast<std::size_t>(step - steps.begin());
-  for (const math::FactorParameter& p : b.factor->parameters) {
-    if (!p.exported) continue;
-    const std::string name = m[b.mean && p.of_mean ? *b.mean : b.variable].name + "." + p.name;
-    const auto rows = machine::parameters_of(engine().model());
-    const auto row =
-        std::ranges::find_if(rows, [&](const machine::ParameterRow& r) { return instance_.name_of(r.buffer) == name; });
-    if (row == rows.end() || row->by_stage || engine().is_partial(row->buffer)) return std::nullopt;
-    out.extent = static_cast<std::size_t>(engine().extent(row->event));
-    out.parameters.push_back({&p, row->buffer, scalars_per_element(p.event_rank, out.extent)});
-  }
-  if (out.parameters.empty()) return std::nullopt;
+  std::optional<Place> place = place_of(instance_, analysed_, k);
+  if (!place) return std::nullopt;
+  Part out{std::move(*place), {}, {}};
   const Values values = values_of(out);
-  const std::size_t count = values[0].size() / out.parameters[0].width;
-  for (std::size_t e = 0; e < count; ++e) {
-    std::optional<FactorCoordinates> c = FactorCoordinates::make(*b.factor, element_of(out, values, e));
+  for (std::size_t e = 0; e < out.count; ++e) {
+    std::optional<FactorCoordinates> c =
+        FactorCoordinates::make(*analysed_.schedule.conditionals.blocks[k].factor, element_of(out, values, e));
     if (!c) return std::nullopt;
     out.elements.push_back(std::move(*c));
   }
@@ -168,10 +188,10 @@ void Solution::find_parts() {
       for (const model::Member& member : v.auxiliary->members)
         names.push_back("'" + m[member.variable].name + "'");
     if (schedule.stage_of[k]) {
-      if (of_user && why_not(k).empty()) std::ranges::move(names, std::back_inserter(of_items));
+      if (of_user && why_not(b).empty()) std::ranges::move(names, std::back_inserter(of_items));
       continue;
     }
-    std::string why = why_not(k);
+    std::string why = why_not(b);
     std::optional<Part> part = why.empty() ? part_of(k) : std::nullopt;
     if (part) {
       for (const FactorCoordinates& c : part->elements) {
@@ -427,6 +447,69 @@ Response respond(const Part& part, const Numbers& n, const Eigen::LLT<Matrix>& s
 }
 
 }  // namespace
+
+std::int64_t response_coordinates(Instance& instance, const Analysed& analysed) {
+  std::int64_t out = 0;
+  const std::vector<Block>& blocks = analysed.schedule.conditionals.blocks;
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    if (analysed.schedule.stage_of[k] || !why_not(blocks[k]).empty()) continue;
+    if (const std::optional<Place> place = place_of(instance, analysed, k))
+      out += static_cast<std::int64_t>(place->count * FactorCoordinates::count(*blocks[k].factor, place->extent));
+  }
+  return out;
+}
+
+bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
+  const std::int64_t coordinates = response_coordinates(instance, analysed);
+  const Engine& engine = instance.engine();
+  double operations = 0;    // of a sweep
+  std::int64_t others = 0;  // steps that infer what has no coordinates: several need rounds
+  for (const StepRow& s : engine.steps()) {
+    const auto& blocks = analysed.schedule.conditionals.blocks;
+    const bool moved = !s.stage && s.block >= 0 && !analysed.schedule.stage_of[static_cast<std::size_t>(s.block)] &&
+                       why_not(blocks[static_cast<std::size_t>(s.block)]).empty();
+    others += moved || s.refresh ? 0 : 1;
+    operations += static_cast<double>(s.outside) +
+                  (s.stage ? static_cast<double>(s.operations) * static_cast<double>(engine.extent(s.items)) : 0);
+  }
+  return others <= 1 && coordinates > 0 && coordinates <= kFewCoordinates &&
+         (2 * coordinates * kSweepsToOne <= sweeps ||
+          2 * static_cast<double>(coordinates) * operations <= kFewOperations);
+}
+
+std::string narrowed(const LinearResponse& response) {
+  double least = kNarrow;
+  std::string narrowest, of;
+  std::vector<std::string> names;
+  for (const Response& r : response.variables) {
+    bool narrow = false;
+    for (std::size_t k = 0; k < r.sd.size(); ++k) {
+      const double ratio = r.sd[k] / r.response[k];
+      narrow = narrow || ratio < kNarrow;
+      if (!(ratio < least)) continue;
+      least = ratio;
+      of = r.name;
+      narrowest = r.name + subscripts(r.shape, k);
+    }
+    if (narrow) names.push_back(r.name);
+  }
+  std::erase(names, of);
+  if (narrowest.empty()) return "";
+  return fmt::format("the standard deviation of {} is too small, {:.2f} of that by linear response{}", narrowest, least,
+                     names.empty() ? "" : fmt::format("; so are some of {}", fmt::join(names, ", ")));
+}
+
+std::vector<NamedArray> arrays_of(const LinearResponse& response) {
+  std::vector<NamedArray> out;
+  for (const Response& r : response.variables) {
+    out.push_back({r.name + ".sd", r.shape, r.response});
+    if (r.covariance.empty()) continue;
+    std::vector<std::int64_t> shape = r.shape;
+    shape.push_back(shape.back());
+    out.push_back({r.name + ".covariance", std::move(shape), r.covariance});
+  }
+  return out;
+}
 
 LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most) {
   LinearResponse out;

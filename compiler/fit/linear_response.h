@@ -44,4 +44,16 @@ inline constexpr std::int64_t kMostCoordinates = 2000;
 /// part with their optimum, and have no result. With more than `most` coordinates there is a failure.
 LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostCoordinates);
 
+/// Returns how many coordinates linear_response() would have to move.
+std::int64_t response_coordinates(Instance& instance, const Analysed& analysed);
+/// Returns true if linear_response() takes little work: at most a tenth of the sweeps that the fit has made, or few
+/// operations in all. It does not depend on the speed of the machine.
+bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
+
+/// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear
+/// response: which is narrowest, and which others are too narrow. Else an empty text.
+std::string narrowed(const LinearResponse& response);
+/// Returns the arrays of sds.npz: `v.sd`, and `v.covariance` of vectors.
+std::vector<NamedArray> arrays_of(const LinearResponse& response);
+
 }  // namespace lehr

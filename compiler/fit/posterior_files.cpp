@@ -1,4 +1,4 @@
-// Writes the arrays of the best run: its factors, and what it found about its items.
+// Writes the arrays of the best run: its factors, corrected standard deviations, and what it found about its items.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -15,6 +15,13 @@ Result<bool> write_posterior(const FitOutput& fit, const AddFile& add) {
     return !fit.failed() || std::ranges::all_of(a.values, [](double x) { return std::isfinite(x); });
   });
   const Result<std::string> bytes = format_npz(written);
+  if (!bytes) return bytes.error();
+  return add(*bytes);
+}
+
+Result<bool> write_sds(const FitOutput& fit, const AddFile& add) {
+  if (fit.failed() || fit.run.sds.empty()) return true;
+  const Result<std::string> bytes = format_npz(fit.run.sds);
   if (!bytes) return bytes.error();
   return add(*bytes);
 }

@@ -73,11 +73,13 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const OnRestartSwe
     if (out.best && !better(run, out.all[*out.best])) {
       run.posterior.clear();
       run.items.clear();
+      run.sds.clear();
       continue;
     }
     if (out.best) {
       out.all[*out.best].posterior.clear();
       out.all[*out.best].items.clear();
+      out.all[*out.best].sds.clear();
     }
     out.best = out.all.size() - 1;
     out.warnings = run.initial_warnings;

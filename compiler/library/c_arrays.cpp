@@ -41,7 +41,8 @@ Result<lehr_arrays> posterior_arrays(const Fit& fit) {
 }
 
 Result<lehr_arrays> number_arrays(const Fit& fit) {
-  const SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
+  SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
+  saved.sds = fit.impl().run.sds;
   std::vector<const SavedVariable*> variables;
   for (const SavedVariable& v : saved.variables)
     if (v.members.empty()) variables.push_back(&v);
@@ -59,6 +60,8 @@ Result<lehr_arrays> number_arrays(const Fit& fit) {
     static_assert(kNames.size() == kTableProbabilities.size());
     for (std::size_t q = 0; q < kNames.size(); ++q)
       add(kNames[q], v.quantiles[q]);
+    if (const NamedArray* a = find_array(saved.sds, v.variable + ".covariance"))
+      out.add(a->name, a->shape, a->values, false, {});
   }
   return out;
 }

@@ -96,6 +96,7 @@ Result<Fit> Program::load(const std::string& directory) const {
   read_trace(*saved, has_objective(summary), *out);
   out->run.posterior = std::move(saved->posterior);
   out->run.items = std::move(saved->items);
+  out->run.sds = std::move(saved->sds);
   return Fit(std::move(out));
 }
 

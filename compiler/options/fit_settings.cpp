@@ -14,10 +14,11 @@ namespace lehr {
 
 namespace {
 
-/// The texts that two options accept. The last one of each has an effect for some methods only.
+/// The texts that options accept. The last one of some has an effect for some methods only.
 constexpr std::string_view kSearches[] = {"none", "quick", "full"};
 constexpr std::string_view kPrecisions[] = {"double", "float"};
 constexpr std::string_view kGuides[] = {"joint", "factorised"};
+constexpr std::string_view kSds[] = {"factors", "linear-response"};
 
 /// The range of an option that is no number, and the values of a text that may be any.
 constexpr OptionRange kNoRange{0, 0};
@@ -37,6 +38,9 @@ constexpr UsedBy kForSweepLimit = [](const MethodTraits& m, const FitOptions& o)
 // No search is what other methods make, and draws are made in double.
 constexpr UsedBy kForSearch = [](const MethodTraits& m, const FitOptions& o) {
   return m.searches || o.search.empty() || o.search == "none";
+};
+constexpr UsedBy kForSds = [](const MethodTraits& m, const FitOptions& o) {
+  return m.converges || o.sds != "linear-response";
 };
 constexpr UsedBy kForPrecision = [](const MethodTraits& m, const FitOptions& o) {
   return !m.draws || o.precision != "float";
@@ -112,6 +116,11 @@ constexpr FitOption kOptions[] = {
      "is "
      "cheap, so that correlations are not lost) or factorised (only those that the model's guide joins)",
      kGuides},
+    {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
+     "Standard deviations of what all items share: those of the factors, which are too small where variables depend on "
+     "each other, or linear-response ({only}): corrected ones, computed when the fit has converged by two sweeps for "
+     "each parameter of these factors and written beside them; see docs/checking.md",
+     kSds},
     {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange, kForMinibatches,
      "Step sizes that adapt to the noise of the gradients ({only})"},
     {"replacement", "replacement", &FitOptions::replacement, kNoRange, kForMinibatches,
@@ -141,6 +150,12 @@ std::optional<Error> invalid_value(const FitOptions& o) {
   for (const FitOption& row : kOptions)
     if (const std::string why = why_invalid(row); !why.empty()) return usage_error(std::string(row.field), why);
   if (o.adaptive && o.rho > 0) return usage_error("rho", "steps are either constant or adaptive");
+  if (o.sds != usual.sds && !o.temper.empty())
+    return usage_error(
+        "sds", fmt::format("a fit with a latent temperature has no linear response: leave out {}", option("temper")));
+  if (o.sds != usual.sds && o.precision == "float")
+    return usage_error(option("sds"),
+                       fmt::format("differences of sweeps need 64 bits: leave out {}", option("precision")));
   return std::nullopt;
 }
 
@@ -214,6 +229,7 @@ Result<FitSettings> to_fit_settings(const FitOptions& o) {
                      .start = *start,
                      .save_locals = o.save_locals,
                      .single = o.precision == "float",
+                     .response = o.sds == "linear-response",
                      .threads = static_cast<std::size_t>(o.threads),
                      .parts = o.parts};
 }

@@ -188,25 +188,72 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
   return m;
 }
 
+const NamedArray* corrected_sds(const SavedFit& fit, const SavedVariable& v) {
+  return find_array(fit.sds, v.name + ".sd");
+}
+
+namespace {
+
+/// Returns the distribution of the same kind with this mean and standard deviation; of kind none if there is none.
+math::ScalarMarginal with_moments(math::ScalarMarginal m, double mean, double before, double sd) {
+  using Kind = math::ScalarMarginal::Kind;
+  const double square = mean * mean / (sd * sd), trials = mean * (1 - mean) / (sd * sd) - 1;
+  switch (m.kind) {
+    case Kind::normal:
+      return {Kind::normal, mean, sd};
+    case Kind::student:
+      return {Kind::student, m.first, m.second, m.third * sd / before};
+    case Kind::gamma:
+      return {Kind::gamma, square, square / mean};
+    case Kind::inverse_gamma:
+      return {Kind::inverse_gamma, 2 + square, mean * (1 + square)};
+    case Kind::beta:
+      return {Kind::beta, mean * trials, (1 - mean) * trials};
+    default:
+      return {};
+  }
+}
+
+/// Puts the corrected standard deviations in place of those of the factor, which it returns.
+std::vector<double> correct_sds(const SavedFit& fit, const SavedVariable& v, Moments& m) {
+  std::vector<double> before = m.sd;
+  const NamedArray* sds = corrected_sds(fit, v);
+  for (std::size_t k = 0; sds && sds->values.size() == m.sd.size() && k < m.sd.size(); ++k)
+    if (std::isfinite(sds->values[k])) m.sd[k] = sds->values[k];
+  return before;
+}
+
+}  // namespace
+
 std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability) {
   const FamilyRow* family = math::find_factor_family(v.family);
   if (!family || !family->factor || !family->margins) return {};
   const std::optional<FactorSlice> source = source_of(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint));
   if (!source || source->factor != &*family->factor) return {};  // a point has none
+  std::optional<Moments> m =
+      corrected_sds(fit, v) ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+  const std::vector<double> before = m ? correct_sds(fit, v, *m) : std::vector<double>();
   std::vector<double> out, flat;
   for (std::size_t e = 0; e < size_of(source->parts.elements); ++e) {
     gather(source->parts, e, flat);
-    std::vector<double> all;
-    for (const math::ScalarMarginal& m : family->margins(flat, source->parts.extent))
-      all.push_back(math::quantile(m, probability));
-    add_own(*source, all, out);
+    const std::vector<math::ScalarMarginal> margins = family->margins(flat, source->parts.extent);
+    for (std::size_t k = 0; k < margins.size(); ++k) {
+      if (k < source->first || k >= source->first + source->width) continue;
+      const std::size_t at = out.size();
+      const bool corrected = at < before.size() && m->sd[at] != before[at];
+      out.push_back(math::quantile(
+          corrected ? with_moments(margins[k], m->mean[at], before[at], m->sd[at]) : margins[k], probability));
+    }
   }
   return out;
 }
 
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {
   const math::FamilyRow* family = math::find_factor_family(v.family);
-  return family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+  std::optional<Moments> out =
+      family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+  if (out) correct_sds(fit, v, *out);
+  return out;
 }
 
 }  // namespace lehr

@@ -35,11 +35,17 @@ bool is_sampled(const SavedFit& fit);
 /// its point factor, or if their shapes disagree.
 std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
 
+/// Returns the standard deviations of a variable that the fit has in place of those of the factor (`--sds`), laid out
+/// as Moments::sd; null if there are none. NaN where that of the factor stands.
+const NamedArray* corrected_sds(const SavedFit& fit, const SavedVariable& v);
+
 /// Computes the moments of a variable of a fit; finds the family and the other member of a joint factor in the fit.
+/// Standard deviations are the corrected ones where there are some.
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);
 
 /// Computes the `probability`-quantile of every number of a variable, laid out as Moments::mean. A number without a
-/// closed form gets NaN. Returns an empty list where no number has quantiles: categories, points, sampled variables, or
+/// closed form gets NaN. With a corrected standard deviation, it is that of the family with this mean and standard
+/// deviation. Returns an empty list where no number has quantiles: categories, points, sampled variables, or
 /// parameters of another family.
 std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability);
 

@@ -67,6 +67,8 @@ Markup warnings(const SavedFit& fit, const json& summary) {
     out += warning(text_at(w, "text"), notes);
   }
   if (fit.other_trace) out += warning(fmt::format("{} is of another fit; its curves are not shown", kTraceFile), {});
+  if (!fit.sds.empty())
+    out += text_element("p", "The standard deviations of what all items share are those by linear response.");
   if (!summary.contains("warnings"))
     out += text_element("p", "The fit did not record its warnings.", {{"class", "quiet"}});
   else if (out.empty()) out = text_element("p", "The fit gave no warning.");

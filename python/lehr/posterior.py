@@ -16,6 +16,9 @@ _WHAT = ("mean", "sd", "q5", "q50", "q95")
 class Variable:
     """One variable: `mean`, `sd`, `q5`, `q50`, `q95`, arrays over `dims`; NaN where there is no such number.
 
+    With the option `sds="linear-response"` standard deviations are the corrected ones, and `covariance` of a vector is
+    the covariance matrix of each element; otherwise it is None. `parameters` are always those of the factor.
+
     Of a category the means are the probabilities of its values, whose axis is the last. `parameters` are those of its
     factor, as in posterior.npz. `coords` are the labels of plates that have any.
     """
@@ -24,6 +27,7 @@ class Variable:
                  parameters: Mapping[str, np.ndarray], coords: Mapping[str, list[str]]):
         self.name, self.dims = name, dims
         self.mean, self.sd, self.q5, self.q50, self.q95 = (numbers[what] for what in _WHAT)
+        self.covariance: Optional[np.ndarray] = numbers.get("covariance")
         self.parameters = dict(parameters)
         self.coords = {dim: labels for dim, labels in coords.items() if dim in dims}
 
@@ -46,6 +50,8 @@ class Posterior(Mapping[str, Variable]):
         for name, (values, axes) in numbers.read().items():
             variable, _, what = name.rpartition(".")
             found.setdefault(variable, {})[what] = values
+            if what == "covariance":
+                continue
             dims[variable] = _different(axes or tuple(f"axis_{k}" for k in range(values.ndim)))
         self._variables = {name: Variable(name, dims[name], found[name], of_factors.get(name, {}), labels)
                            for name in found}

@@ -15,6 +15,7 @@ enum class FitFilePresence {
   always,      // after every fit
   sampled,     // after a fit by sampling (gibbs, exact) with complete chains
   solutions,   // where local variables have several solutions (items_to_save)
+  responses,   // after a fit with standard deviations by linear response
   unfinished,  // after a fit that was interrupted, until it has ended by itself
   commands,    // after another command than `lehr fit`
 };

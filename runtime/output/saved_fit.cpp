@@ -221,18 +221,18 @@ Result<SavedFit> read_fit(const std::string& directory) {
   if (!arrays) return arrays.error();
   fit.posterior = *arrays;
   distribute(std::move(*arrays), fit);
-  if (fit.files.contains(kItemsFile)) {
-    const std::string items = (base / kItemsFile).string();
-    const Result<std::string> item_bytes = read_file(items);
-    if (!item_bytes || is_another(kItemsFile, *item_bytes))
-      return Error{
-          ExitCode::data,
-          directory,
-          fmt::format("the files are not of one fit: {} is not the one that {} belongs to", kItemsFile, kFitFile),
-          {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
-    Result<std::vector<NamedArray>> of_items = parse_npz(*item_bytes, items);
-    if (!of_items) return of_items.error();
-    fit.items = std::move(*of_items);
+  for (const auto& [name, to] : {std::pair(kItemsFile, &fit.items), std::pair(kSdsFile, &fit.sds)}) {
+    if (!fit.files.contains(name)) continue;
+    const std::string path_of_file = (base / name).string();
+    const Result<std::string> file = read_file(path_of_file);
+    if (!file || is_another(name, *file))
+      return Error{ExitCode::data,
+                   directory,
+                   fmt::format("the files are not of one fit: {} is not the one that {} belongs to", name, kFitFile),
+                   {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+    Result<std::vector<NamedArray>> of_file = parse_npz(*file, path_of_file);
+    if (!of_file) return of_file.error();
+    *to = std::move(*of_file);
   }
   if (std::optional<Error> failed = read_trace((base / kTraceFile).string(), fit)) return *failed;
   return fit;

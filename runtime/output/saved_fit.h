@@ -83,6 +83,8 @@ struct SavedFit {
   std::vector<NamedArray> posterior;  // arrays of posterior.npz
   /// Arrays of items.npz, what the fit found about its items; empty if there is no such file.
   std::vector<NamedArray> items;
+  /// Arrays of sds.npz, `v.sd` and `v.covariance`: corrected standard deviations; empty if there is no such file.
+  std::vector<NamedArray> sds;
   std::map<std::string, FileDigest> files;  // seals of the files beside fit.json, by name
 
   /// Returns the saved variable of that name, or null.

@@ -52,6 +52,27 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(set(mu.parameters), {"mean", "precision"})
         self.assertTrue(m.converged_ and m.n_iter_ == m.trace_["iteration"][-1] and m.elbo_ == m.trace_["elbo"][-1])
 
+    def test_corrected_standard_deviations(self):
+        x = np.linspace(2, 4, 30)
+        design = np.stack([np.ones(30), x], 1)
+        covariance = np.linalg.inv(design.T @ design + np.eye(2) / 100)
+        text = """model line { plate n; plate d; data u[n] : vector over d; data x[n] : real; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+          b ~ Normal(mean = 0, sd = 10); observe y[n] ~ Normal(mean = dot(w, u[n]) + b * x[n], sd = 1); }"""
+        data = {"u": np.ones((30, 1)), "x": x, "y": 1 + x}
+        model = lehr.Model(text).fit(data, sds="linear-response", search="none", max_iter=50000)
+        w, b = model.posterior_["w"], model.posterior_["b"]
+        np.testing.assert_allclose([w.sd[0], b.sd], np.sqrt(np.diag(covariance)), rtol=1e-8)
+        np.testing.assert_allclose(w.covariance, covariance[:1, :1], rtol=1e-8)
+        self.assertLess(b.parameters["precision"] ** -0.5, 0.5 * b.sd)
+        self.assertIsNone(b.covariance)
+        np.testing.assert_allclose(b.q95 - b.mean, 1.6448536 * b.sd, rtol=1e-6)
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(folder)
+            again = lehr.Model(text).load(folder)
+            np.testing.assert_array_equal(again.posterior_["b"].sd, b.sd)
+        with self.assertRaisesRegex(lehr.LehrError, "cavi"):
+            lehr.Model(text).fit(data, sds="linear-response", method="svi")
+
     def test_numbers_are_shown_where_they_are(self):
         mean = mixture().parameters_["mu.mean"]
         gc.collect()  # what owns them lives as long as they are shown

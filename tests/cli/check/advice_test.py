@@ -335,7 +335,7 @@ def later_elements_are_told(folder):
 
 
 def links_are_named(folder):
-    """Which standard deviations a link makes too small, with the command that says by how much; not of points, nor without one."""
+    """Which standard deviations a link makes too small, with the option that corrects them; not of points, nor without one."""
     text = """model link { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
       observe y[n] ~ LINK; observe v[n] ~ Normal(mean = c, sd = 1); GUIDE }"""
     x = random.normal(0, 1, 30)
@@ -344,7 +344,7 @@ def links_are_named(folder):
     def said(link, guide=""):
         path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
         done = run("fit", path, "--data", values, "--out", f"{folder}/link", code=0)
-        found = re.search(r"the standard deviations of ([\w, ]+) are too small, `lehr diagnose` says by how much", done.stdout)
+        found = re.search(r"the standard deviations of ([\w, ]+) are too small, --sds linear-response corrects them", done.stdout)
         return found and found.group(1)
     assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
     assert said("Bernoulli(probit(a + b * x[n]))", "guide joint(a, b);") == "a, b"

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""`lehr fit --sds linear-response`: exact for Normal posteriors, near Gibbs sampling elsewhere, shown by the commands.
+
+usage: standard_deviations.py LEHR
+"""
+import math
+import os
+import sys
+
+import numpy as np
+from scipy import stats
+
+sys.path.append(f"{sys.path[0]}/..")
+from fitting import Folder, arrays, check, finish, lehr, plain, read, read_csv, read_json, relative, temporary, write, write_json  # noqa: E402
+
+RNG = np.random.default_rng(12)
+CORRECTED = ["--search", "none", "--max-iter", "20000", "--sds", "linear-response"]
+LINE = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+  observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
+
+
+def line(n=40, at=3.0):
+    x = at + RNG.normal(0, 1, n)
+    return {"x": x, "y": 1 + 2 * x + RNG.normal(0, 1, n)}
+
+
+class Corrected(Folder):
+    """A fit with its arrays of sds.npz, and standard deviations of Gibbs sampling of the same model."""
+
+    def __init__(self, model, data, *arguments):
+        super().__init__(model, data, *CORRECTED, *arguments)
+        self.sds = arrays(self.at("fit/sds.npz"))
+
+    def q(self, name):
+        """Standard deviations of the Normal or Gamma factor."""
+        p = {k.rpartition(".")[2]: v for k, v in self.posterior.items() if k.rpartition(".")[0] == name}
+        return np.sqrt(p["shape"]) / p["rate"] if "rate" in p else p["precision"] ** -0.5
+
+    def gibbs(self, *names):
+        self.run("fit", self.model, "--data", self.at("train.json"), "--out", self.at("gibbs"), "--quiet", "--method", "gibbs",
+                 "--draws", 10000, "--chains", 2)
+        drawn = arrays(self.at("gibbs/posterior.npz"))
+        return [drawn[f"{name}.sd"] for name in names]
+
+
+def normal_sds(precision):
+    return np.sqrt(np.diag(np.linalg.inv(precision)))
+
+
+@check
+def lines():
+    """A line whose intercept and slope are factors of their own: the covariance is the inverse of X'X + 1/100."""
+    d = line()
+    design = np.stack([np.ones(40), d["x"]], 1)
+    want = normal_sds(design.T @ design + np.eye(2) / 100)
+    f = Corrected(LINE, d)
+    off = relative([f.sds["a.sd"], f.sds["b.sd"]], want)
+    assert off < 1e-8, off
+    assert np.all(f.q("a") < 0.4 * want[0])
+    assert read_json(f.at("fit/fit.json"))["sds"] == "linear-response"
+    return f"to {off:.0e}"
+
+
+@check
+def elements():
+    """Coefficients that are elements of a plate, which a sweep updates one after another, in two blocks that share terms."""
+    n, j = 60, 5
+    x = RNG.normal(0, 1, (n, j)) + RNG.normal(0, 1, (n, 1))
+    u = x[:, :2] @ RNG.normal(0, 1, (2, 1)) + RNG.normal(0, 0.5, (n, 1))
+    y = RNG.normal(0, 1, n)
+    f = Corrected("""model m { plate n; plate j; data x[n, j] : real; data u[n] : real; b[j] ~ Normal(mean = 0, sd = 3);
+      c ~ Normal(mean = 0, sd = 3); observe y[n] ~ Normal(mean = c * u[n] + sum(j) b[j] * x[n, j], sd = 0.7); }""",
+                  {"x": x, "u": u[:, 0], "y": y})
+    design = np.concatenate([x, u], 1)
+    want = normal_sds(design.T @ design / 0.49 + np.eye(j + 1) / 9)
+    off = relative(np.append(f.sds["b.sd"], f.sds["c.sd"]), want)
+    assert off < 1e-8, off
+    assert np.min(f.q("b") / want[:j]) < 0.8
+    return f"to {off:.0e}"
+
+
+@check
+def vectors():
+    """Covariance matrices: a vector beside a number, and the members of a joint factor beside another one."""
+    n = 50
+    x = RNG.normal(0, 1, (n, 3)) + 1
+    v = x.sum(1) + RNG.normal(0, 1, n)
+    y = RNG.normal(0, 1, n)
+    design = np.concatenate([x, np.ones((n, 1)), v[:, None]], 1)
+    want = np.linalg.inv(design.T @ design + np.eye(5) / 4)
+    model = """model m {{ plate n; plate d; data x[n] : vector over d; data v[n] : real; w ~ MvNormal(mean = 0, precision = 0.25) over d;
+      a ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = a + dot(w, x[n]) + c * v[n], sd = 1); {} }}"""
+    off = 0
+    for guide in ("", "guide joint(w, a);"):
+        f = Corrected(model.format(guide), {"x": x, "v": v, "y": y})
+        off = max(off, relative(f.sds["w.covariance"], want[:3, :3]),
+                  relative([*f.sds["w.sd"], f.sds["a.sd"], f.sds["c.sd"]], np.sqrt(np.diag(want))))
+    assert off < 1e-8, off
+    return f"to {off:.0e}"
+
+
+@check
+def groups():
+    """Group means about a common mean, all variances known: a Normal posterior of nine numbers, and local variables too."""
+    g, n = 8, 4
+    x = RNG.normal(0, 1, (g, 1)) + RNG.normal(0, 2, (g, n))
+    data = {"x": x.ravel(), "of": np.repeat(np.arange(g), n)}
+    f = Corrected("""model m { plate n; plate g; data of[n] : g; mu ~ Normal(mean = 0, sd = 10); theta[g] ~ Normal(mean = mu, sd = 1);
+      observe x[n] ~ Normal(mean = theta[of[n]], sd = 2); }""", data)
+    precision = np.zeros((g + 1, g + 1))
+    precision[0, 0] = g + 0.01
+    precision[0, 1:] = precision[1:, 0] = -1
+    precision[1:, 1:] = np.eye(g) * (1 + n / 4)
+    want = normal_sds(precision)
+    off = relative(np.append(f.sds["mu.sd"], f.sds["theta.sd"]), want)
+    # The same numbers as variables of the items: only the common mean has a corrected standard deviation.
+    local = Corrected("""model m { plate g; plate n = 4; mu ~ Normal(mean = 0, sd = 10); theta[g] ~ Normal(mean = mu, sd = 1);
+      observe x[g, n] ~ Normal(mean = theta[g], sd = 2); }""", {"x": x})
+    off = max(off, relative(local.sds["mu.sd"], want[0]))
+    assert off < 1e-8 and set(local.sds) == {"mu.sd"}, (off, set(local.sds))
+    return f"to {off:.0e}"
+
+
+@check
+def sampled():
+    """Probit and logistic links, Student's t, products of Poisson rates and groups of few data against Gibbs sampling."""
+    n = 60
+    x = RNG.normal(0, 1, n)
+    y = (RNG.normal(0, 1, n) < 0.3 + 0.8 * x).astype(int)
+    link = """model m {{ plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ Bernoulli({}(a + b * x[n])); }}"""
+    rates = np.outer(RNG.gamma(3, 1, 5), RNG.gamma(3, 1, 6))
+    few = RNG.normal(0, 1, (6, 1)) + RNG.normal(0, 1, (6, 3))
+    models = {
+        "probit": (link.format("probit"), {"x": x, "y": y}, ["a", "b"], 0.1),
+        "logistic": (link.format("logistic"), {"x": x, "y": y}, ["a", "b"], 0.2),
+        "student": ("""model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 5); b ~ Normal(mean = 0, sd = 5);
+           observe y[n] ~ StudentT(df = 4, mean = a + b * x[n], precision = 1); }""",
+                    {"x": x + 1, "y": 1 + x + RNG.standard_t(4, n)}, ["a", "b"], 0.1),
+        "poisson": ("""model m { plate i; plate j; a[i] ~ Gamma(shape = 2, rate = 1); b[j] ~ Gamma(shape = 2, rate = 1);
+           observe y[i, j] ~ Poisson(a[i] * b[j]); }""", {"y": RNG.poisson(rates)}, ["b"], 0.1),
+        "groups": ("""model m { plate i; plate j; data of[i] : j; tau ~ Gamma(shape = 3, rate = 3); mu ~ Normal(mean = 0, sd = 5);
+           t[j] ~ Normal(mean = mu, precision = tau); observe y[i] ~ Normal(mean = t[of[i]], sd = 1); }""",
+                   {"y": few.ravel(), "of": np.repeat(np.arange(6), 3)}, ["mu", "t"], 0.12)}
+    said = []
+    for name, (model, data, variables, limit) in models.items():
+        f = Corrected(model, data)
+        want = np.concatenate([np.ravel(v) for v in f.gibbs(*variables)])
+        before = np.concatenate([np.ravel(f.q(v)) for v in variables]) / want
+        after = np.concatenate([np.ravel(f.sds[f"{v}.sd"]) for v in variables]) / want
+        assert np.all(np.abs(after - 1) < limit), (name, before, after)
+        assert np.mean(np.abs(after - 1)) < 0.6 * np.mean(np.abs(before - 1)), (name, before, after)
+        said.append(f"{name} {before.min():.2f} to {after.min():.2f}..{after.max():.2f}")
+    return "; ".join(said)
+
+
+@check
+def shown():
+    """show, its formats and the report have the corrected numbers and say so; posterior.npz and what starts from it do not."""
+    d = line()
+    f, plain_fit = Corrected(LINE, d), Folder(LINE, d, *CORRECTED[:4])
+    sd = float(f.sds["b.sd"])
+    mean = float(f.posterior["b.mean"])
+    for name in f.posterior:
+        np.testing.assert_array_equal(f.posterior[name], plain_fit.posterior[name])
+    assert f"sd {sd:.4g} by linear response" in f.run("show", f.at("fit"), "b")
+    assert "linear response" not in plain_fit.run("show", plain_fit.at("fit"), "b")
+    row = read_csv(write(f.at("b.csv"), f.run("show", f.at("fit"), "b", "--format", "csv")))[0]
+    assert math.isclose(float(row["sd"]), sd) and math.isclose(float(row["q95"]), stats.norm.ppf(0.95, mean, sd))
+    f.run("report", f.at("fit"))
+    assert "by linear response" in read(f.at("fit/report.html"))
+    # Another fit in the same directory takes the numbers away.
+    f.run("fit", f.model, "--data", f.at("train.json"), "--out", f.at("fit"), "--quiet")
+    assert "linear response" not in f.run("show", f.at("fit"), "b")
+    # Of Gamma factors, quantiles are those of the Gamma distribution with these moments.
+    g = Corrected("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 1, rate = 1);
+      observe x[n] ~ Normal(mean = mu, precision = tau); }""", {"x": RNG.normal(0, 1, 5)})
+    row = read_csv(write(g.at("tau.csv"), g.run("show", g.at("fit"), "tau", "--format", "csv")))[0]
+    mean, sd = float(row["mean"]), float(g.sds["tau.sd"])
+    assert math.isclose(float(row["q5"]), stats.gamma.ppf(0.05, (mean / sd) ** 2, scale=sd**2 / mean), rel_tol=1e-6)
+    return "as in sds.npz"
+
+
+@check
+def repeated():
+    """The numbers do not depend on threads, and with several starts they are those of the best."""
+    d = {"x": np.concatenate([RNG.normal(-1, 1, 3000), RNG.normal(2, 1, 3000)])}
+    model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 5); z[n] ~ Categorical(uniform); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    model = model.replace("Categorical(uniform)", "Categorical(pi)").replace("z[n] ~", "pi ~ Dirichlet(concentration = 1) over k; z[n] ~")
+    one, two = (Corrected(model, d, "--threads", t) for t in (1, 2))
+    assert set(one.sds) == {"mu.sd", "pi.sd"}
+    for name in one.sds:
+        np.testing.assert_array_equal(one.sds[name], two.sds[name])
+    several = Corrected(model, d, "--restarts", 3)
+    best = read_json(several.at("fit/fit.json"))["restart"]
+    order, other = (np.argsort(np.ravel(f.posterior["mu.mean"])) for f in (one, several))
+    np.testing.assert_allclose(several.sds["mu.sd"][other], one.sds["mu.sd"][order], rtol=1e-3)
+    return f"restart {best}"
+
+
+@check
+def refused():
+    """What has no linear response says so, with a cure; a fit that has not converged says that."""
+    data = line()
+    with temporary() as folder:
+        at = lambda name: os.path.join(folder, name)
+        model, bound = write(at("m.lehr"), LINE), write_json(at("d.json"), plain(data))
+
+        def fails(*arguments, code=2, text=model):
+            return lehr("fit", text, "--data", bound, "--out", at("out"), "--sds", "linear-response", *arguments, code=code).stderr
+
+        assert "cavi" in fails("--method", "gibbs") and "cavi" in fails("--method", "svi")
+        assert "leave out --temper" in fails("--temper", "global", "--search", "none")
+        assert "leave out --precision" in fails("--precision", "float")
+        assert "not in {factors,linear-response}" in lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "no", code=2).stderr
+        points = write(at("p.lehr"), LINE[:-1] + "guide point(a, b); }")
+        assert "gibbs" in fails(text=points)
+        many = write(at("v.lehr"), "model m { plate n; plate d = 70; w ~ MvNormal(mean = 0, precision = 1) over d; "
+                     "observe y[n] ~ Normal(mean = w[0], sd = 1); }")
+        assert "2555 parameters" in fails(text=many)
+        early = lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "linear-response", "--max-iter", "3", code=0).stderr
+        assert "converged fit" in early and not os.path.exists(at("out/sds.npz"))
+    return "each with its reason"
+
+
+@check
+def warned():
+    """A small fit says by itself that its standard deviations are too small, by how much, and what corrects them."""
+    d = line()
+    with temporary() as folder:
+        at = lambda name: os.path.join(folder, name)
+        done = lehr("fit", write(at("m.lehr"), LINE), "--data", write_json(at("d.json"), plain(d)), "--out", at("out"), "--search", "none",
+                    "--max-iter", 20000, code=0)
+        said = " ".join(done.stderr.split())
+        f = Corrected(LINE, d)
+        ratio = min(float(f.q(v) / f.sds[f"{v}.sd"]) for v in "ab")
+        assert f"{ratio:.2f} of that by linear response" in said and "--sds linear-response" in said, said
+        centred = dict(d, x=d["x"] - d["x"].mean())
+        quiet = lehr("fit", at("m.lehr"), "--data", write_json(at("e.json"), plain(centred)), "--out", at("out"), "--search", "none", code=0)
+        assert "linear" not in quiet.stderr, quiet.stderr
+    return f"{ratio:.2f}"
+
+
+finish()
