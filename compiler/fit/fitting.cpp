@@ -522,7 +522,7 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
     std::vector<std::string> cures;
     if (!settings_.response)
       cures = {option("sds") + " linear-response writes corrected ones",
-               "`guide joint(a, b);` makes one factor of variables that depend on each other"};
+               "a guide joint() of variables that depend on each other makes one factor of them"};
     else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};
     else cures = {option("method") + " gibbs has standard deviations of its draws"};
     warn(run.narrow, std::move(cures));

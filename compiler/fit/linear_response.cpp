@@ -129,7 +129,7 @@ class Solution {
   std::vector<Numbers> numbers() const;
 
   /// Infers all that has no coordinates. Returns why that fails; empty: it does not.
-  std::string settle();
+  std::string converge();
   /// Returns the symmetric matrix L' H L, or nullopt with a reason.
   std::optional<Matrix> response_matrix(std::string& failure);
 
@@ -150,7 +150,7 @@ class Solution {
 
   Instance& instance_;
   const Analysed& analysed_;
-  Arrays saved_, settled_;
+  Arrays saved_, converged_;
   std::vector<Part> parts_;
   std::vector<bool> has_coordinates_;  // by block
   std::vector<std::string> left_out_;
@@ -301,20 +301,20 @@ std::string Solution::infer_rest() {
     if (moved <= kLocalTolerance) return "";
     before = std::move(now);
   }
-  return rest == 0 ? "" : "variables without a standard deviation do not settle";
+  return rest == 0 ? "" : "variables without a standard deviation do not converge";
 }
 
-std::string Solution::settle() {
+std::string Solution::converge() {
   // An instance that has other factors in place has no statistics of them yet.
   if (const std::int32_t status = prepare_statistics(engine())) return engine().describe(status);
   std::string why = infer_rest();
-  settled_ = engine().save();
+  converged_ = engine().save();
   return why;
 }
 
 /// Puts the factors in place, with one coordinate of one element moved.
 std::string Solution::displace(const Part& part, std::size_t element, Eigen::Index coordinate, double by) {
-  engine().load(settled_);
+  engine().load(converged_);
   const math::Environment moved = part.elements[element].along(coordinate, by);
   for (const Parameter& p : part.parameters)
     std::ranges::copy(moved.symbols.at(p.row->name).values,
@@ -521,7 +521,7 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
     return out;
   }
   if (solution.parts().empty()) return out;
-  out.failure = solution.settle();
+  out.failure = solution.converge();
   if (!out.failure.empty()) return out;
   const std::optional<Matrix> matrix = solution.response_matrix(out.failure);
   if (!matrix) return out;

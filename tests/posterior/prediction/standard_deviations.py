@@ -122,6 +122,26 @@ def groups():
 
 
 @check
+def exact_factors():
+    """A factor that is the posterior, of a mean or coefficients with their precision, has nothing to correct."""
+    x = RNG.normal(1, 1, (15, 2))
+    y = 1 + 0.1 * x[:, 0] + RNG.normal(0, 1, 15)
+    models = ["""model m { plate n; plate d; data x[n] : vector over d; tau ~ Gamma(shape = 2, rate = 2);
+        w ~ MvNormal(mean = 0, precision = 0.1 * tau) over d; observe y[n] ~ Normal(mean = dot(w, x[n]), precision = tau); guide joint(w, tau); }""",
+              """model m { plate n; data x[n] : real; tau ~ Gamma(shape = 2, rate = 3); mu ~ Normal(mean = 0, precision = 0.1 * tau);
+        observe y[n] ~ Normal(mean = mu, precision = tau); guide joint(mu, tau); }"""]
+    off = 0
+    for model, covariate in zip(models, (x, x[:, 0])):
+        f, own = Corrected(model, {"x": covariate, "y": y}), Folder(model, {"x": covariate, "y": y}, *CORRECTED[:4])
+        rows = [read_csv(write(g.at("all.csv"), g.run("show", g.at("fit"), "--format", "csv"))) for g in (f, own)]
+        corrected, factors = ([float(row["sd"]) for row in r] for r in rows)
+        assert len(f.sds) >= 2 and len(corrected) == len(factors)
+        off = max(off, relative(corrected, factors))
+    assert off < 1e-6, off
+    return f"to {off:.0e}"
+
+
+@check
 def sampled():
     """Probit and logistic links, Student's t, products of Poisson rates and groups of few data against Gibbs sampling."""
     n = 60
