@@ -149,8 +149,8 @@ std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& be
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
   if (!narrow.empty() && best.sds.empty())
-    out.push_back(make_note(fmt::format("the standard deviations of {} are too small, {} linear-response corrects them",
-                                        fmt::join(narrow, ", "), option("sds"))));
+    out.push_back(make_note(fmt::format(
+        "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
   return out;
 }
 
