@@ -90,7 +90,7 @@ struct Interface {
   std::size_t prepare = 0;                    // (): forms sums and inverses of the data alone; once
   std::size_t initialise = 0;                 // (): forms every stored factor from its prior, parents first
   std::size_t expectations = 0;               // (): recomputes expected statistics from parameters
-  std::size_t global_expectations = 0;        // (): the same for blocks that are not Schedule::local
+  std::size_t global_expectations = 0;        // (): the same for blocks that no item stage updates
   std::size_t elbo = 0;                       // (): fills `elbo_value`
   std::optional<EnvelopeFunctions> envelope;  // with LowerOptions::envelope
   /// (): writes to `elbo_value` the log of the number of joint values of all auxiliary sources (LowerOptions::states).

@@ -281,7 +281,7 @@ struct Model {
       initialise,              // function (): sets every stored factor to its prior
       initialise_local,        // function (): sets all local blocks to their priors; -1: not generated
       expectations,            // function (): expected statistics of all factors from their parameters
-      global_expectations,     // function (): expected statistics of the factors outside the items
+      global_expectations,     // function (): expected statistics of the factors that no item stage updates
       elbo;                    // function (): fills `elbo_buffer`
   std::int64_t elbo_buffer,    // buffer of the parts of the ELBO, see Elbo in machine.h
       weights_buffer;          // buffer of the weights, see Weights in machine.h

@@ -177,7 +177,7 @@ std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
 std::size_t Lowering::emit_expectations(const std::string& name, bool local) {
   return b_.function(name, [&] {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
-      if (stored(BlockId(k)) && (local || !s_.local[k])) blocks_.recompute_expectations(BlockId(k), {});
+      if (stored(BlockId(k)) && (local || !s_.stage_of[k])) blocks_.recompute_expectations(BlockId(k), {});
     }
     invalidate_cached();
   });
