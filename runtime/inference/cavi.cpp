@@ -80,12 +80,6 @@ bool StoppingRule::converged(double elbo) {
   return still && moved <= root && left <= root;
 }
 
-void StoppingRule::forget() {
-  before_ = engine_.snapshot_parameters();
-  recent_.clear();
-  first_ = true;
-}
-
 Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
   so_far.status = Status::numerical_failure;
   so_far.failure = e.describe(status);
@@ -178,7 +172,6 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   if (extrapolating) {
     extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
     out_.extrapolations = extrapolation_.count();
-    stopping_rule_.forget();
   }
   if (!a.active(now)) extrapolation_.note_sweep();
   if (!judged && !last) {
@@ -192,7 +185,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     return;
   }
   const double objective = annealed_objective(a, t, elbo);
-  const bool converged = judged && judge(t, noise, objective, extrapolating);
+  const bool converged = judged && judge(t, noise, objective);
   const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
   if (converged || !keep) return end(converged ? Status::converged : Status::interrupted);
   if (!judged) return;
@@ -200,15 +193,20 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   may_extrapolate_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
 }
 
-bool CaviRun::judge(double t, double noise, double objective, bool extrapolating) {
+bool CaviRun::judge(double t, double noise, double objective) {
   const Annealing& a = o_.annealing;
   // Objectives can be compared if both sweeps had the same temperature and the objective is one that ascent increases.
   const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
   if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
-  return !extrapolating && stopping_rule_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
-         !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
+  // After an extrapolation that was undone, the state is that which the rule has judged before.
+  if (extrapolation_.undone()) return false;
+  const bool still = stopping_rule_.converged(out_.elbo), before = std::exchange(still_, still);
+  if (!still || a.active(out_.iterations - 1)) return false;
+  // Of two sweeps one may follow an extrapolation, whose length says how far the fixed point is.
+  const bool extrapolates = out_.extrapolations.accepted + out_.extrapolations.refused > 0;
+  return !extrapolates || (before && !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo))));
 }
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {

@@ -46,7 +46,7 @@ struct CaviOptions : SweepOptions {
   Annealing annealing;     // temperatures of the first sweeps, which count; plain sweeps follow
   std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after =
-      20;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: never
+      6;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: never
   std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
 };
 
@@ -80,11 +80,9 @@ class StoppingRule {
   /// most tolerance * (1 + |ELBO|). Every global parameter array moved by at most sqrt(tolerance) of its mean size. A
   /// geometric series through the last movements says that no more than this is left to move.
   ///
-  /// Call it once, with the ELBO in nats, after each sweep that has an ELBO. It compares with the call before, so the
-  /// first call, also after forget(), returns false.
+  /// Call it once, with the ELBO in nats, after each sweep that has an ELBO, except those that were undone. It compares
+  /// with the call before, so the first call returns false.
   bool converged(double elbo);
-  /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
-  void forget();
 
  private:
   /// Returns the largest relative movement of a parameter array since the last call.

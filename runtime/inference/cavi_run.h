@@ -23,9 +23,8 @@ class CaviRun {
  private:
   /// Makes one sweep; `last` if it is the last one of a piece, which then has an ELBO.
   void advance(bool last, const OnSweep& on_sweep);
-  /// Counts falls of the objective and returns true if the run has converged. `extrapolating` says that the sweep
-  /// followed an extrapolation.
-  bool judge(double temperature, double noise, double objective, bool extrapolating);
+  /// Counts falls of the objective and returns true if the run has converged.
+  bool judge(double temperature, double noise, double objective);
   /// Ends the run.
   void end(Status status);
 
@@ -38,7 +37,8 @@ class CaviRun {
   bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
   std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable
   double previous_ = 0;                         // objective of the last sweep with an ELBO
-  bool prepared_ = false,                       // true: the statistics of the start were computed
+  bool still_ = false,                          // true: the stopping rule held for the last sweep that it judged
+      prepared_ = false,                        // true: the statistics of the start were computed
       stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows
       ended_ = false;                           // true: the run has ended
 };

@@ -1,16 +1,24 @@
-// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). Let a, b, c be the parameters after three
-// successive sweeps, r = b - a and v = (c - b) - r. The parameters move to
+// Extrapolation for slow convergence: Anderson acceleration of the sweeps (Walker & Ni 2011), monotone and with
+// restarts (Henderson & Varadhan 2019). A sweep leads from x to g; near a fixed point the movement f = g - x is linear
+// in x. Of the last sweeps, find the combination of their movements that is nearest to 0:
 //
-//     a + 2 l r + l^2 v,     l = |r| / |v|,   at most a trust length
+//     min over c of | f_k - sum_j c_j (f_j+1 - f_j) |,     step = - sum_j c_j (g_j+1 - g_j)
 //
-// and a sweep follows. If the ELBO is then lower than before, the state is restored, so the run stays monotone.
+// The parameters move from g_k by the step, and a sweep follows. If the ELBO is then lower than before, the state is
+// restored, so the run stays monotone. Where sweeps move away from a saddle, f vanishes behind them: the step is
+// reversed if it opposes the last movement.
+//
+// The parameters are extrapolated in coordinates in which steps of all of them are alike: positive ones by their
+// logarithms, means in units of their standard deviations, all others relative to the size of their array. If sweeps
+// begin with blocks that read statistics of the sweep before, these statistics belong to x, too.
 #pragma once
+#include <deque>
+
 #include "runtime/inference/engine.h"
 
 namespace lehr {
 
-/// Counts the SQUAREM extrapolations of the parameters that a run has tried: how many were accepted, and how many were
-/// undone.
+/// Counts the extrapolations of the parameters that a run has tried: how many were accepted, and how many were undone.
 struct ExtrapolationCounts {
   std::int64_t accepted = 0,  // accepted: the ELBO was not lower after the next sweep
       refused = 0;            // undone
@@ -32,46 +40,58 @@ class Extrapolation {
   /// Makes no extrapolation before `after` sweeps; with 0, never.
   Extrapolation(const Engine& e, std::int64_t after) : e_(e), after_(after) {}
 
-  /// Notes the global parameters after a sweep; call it after every sweep, and after accept_or_undo().
+  /// Notes the parameters after a sweep; call it after every sweep, and after accept_or_undo().
   void note_sweep();
-  /// Extrapolates the global parameters if they have converged slowly for a while. Returns true if it moved them; the
-  /// caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state.
+  /// Extrapolates the parameters if the sweeps converge slowly. Returns true if it moved them; the caller then makes
+  /// one sweep and calls accept_or_undo(). `elbo` is that of the present state.
   bool try_extrapolation(const Elbo& elbo);
   /// Accepts or undoes an extrapolation after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is
   /// lower than before, it restores the state and its ELBO.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
-  /// Returns true if the last extrapolation was at most ten sweeps ago and the ELBO has risen by more than `least`
-  /// since before it. The run may then have converged in its fast directions only, and should go on.
+  /// Returns true if the last sweep followed an extrapolation that was undone.
+  bool undone() const { return undone_; }
+  /// Returns true if the run has extrapolated and the ELBO has risen by more than `least` in the last sweeps, up to
+  /// `elbo`. The run may then have converged in its fast directions only, and should go on.
   bool gained(double elbo, double least) const {
-    return count_.accepted + count_.refused > 0 && since_ < kAfter && elbo - elbo_.value > least;
+    return count_.accepted + count_.refused > 0 && !elbos_.empty() && elbo - elbos_.front() > least;
   }
 
   /// Returns how many extrapolations were tried.
   const ExtrapolationCounts& count() const { return count_; }
 
  private:
-  /// Sweeps after an extrapolation in which gained() may be true.
-  static constexpr std::int64_t kAfter = 10;
-  /// Returns true if the movements of the last sweeps shrink slowly.
-  bool converges_slowly() const;
-  /// Returns the step length l of the extrapolation that the last three parameter vectors suggest.
-  double length() const;
-  /// Moves the parameters by a step of this length. It halves the length until all are finite and positive ones stay
-  /// positive. Returns false if no such step is longer than 1, or if their expectations fail.
-  bool move(double length);
+  /// The coordinates before and after a sweep, one array each.
+  struct Sweep {
+    Snapshot from, to;
+  };
+  /// What an extrapolation did; recorded in the journal.
+  struct Step {
+    bool moved = false,   // the parameters have moved
+        limited = false;  // the step had the trust length
+  };
 
-  const Engine& e_;             // the engine of the run
-  std::int64_t after_;          // sweeps before the first extrapolation; 0: never
-  std::vector<Snapshot> last_;  // global parameters after the last sweeps, newest last
-  std::vector<double> moved_;   // length of the movement of each of the last sweeps
-  Snapshot before_;             // state before the last extrapolation
-  Elbo elbo_;                   // ELBO of the state before the last extrapolation
-  double longest_ = 32;         // trust length: the longest step allowed
-  bool at_longest_ = false;     // true: the last step had that length
-  std::int64_t sweeps_ = 0,     // sweeps in all
-      since_ = 0;               // sweeps after the last extrapolation
-  ExtrapolationCounts count_;   // extrapolations tried so far
+  /// Returns the ratio of the lengths of the last two movements.
+  double slowness() const;
+  /// Computes the step and moves the parameters by it. A step beyond the trust length is shortened to it; it is halved
+  /// until all parameters are finite and positive ones stay positive.
+  Step extrapolate() const;
+
+  const Engine& e_;            // the engine of the run
+  std::int64_t after_;         // sweeps before the first extrapolation; 0: never
+  std::deque<Sweep> last_;     // the last sweeps, newest last
+  Snapshot end_,               // coordinates after the last sweep
+      start_;                  // coordinates at which the next sweep begins, after an extrapolation
+  std::deque<double> elbos_;   // ELBOs of the last states, newest last
+  Snapshot before_;            // state before the last extrapolation
+  Elbo elbo_;                  // ELBO of that state
+  double longest_ = 32,        // trust length: the longest step, in units of the last movement
+      damping_ = 1e-8;         // added to the least squares, relative to their largest eigenvalue
+  bool limited_ = false,       // true: the last step had the trust length
+      undone_ = false;         // true: the last sweep followed an extrapolation that was undone
+  std::int64_t sweeps_ = 0,    // sweeps in all
+      since_ = 0;              // sweeps since the last extrapolation
+  ExtrapolationCounts count_;  // extrapolations tried so far
 };
 
 }  // namespace lehr

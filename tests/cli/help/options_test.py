@@ -95,7 +95,7 @@ METHODS = {"cavi": ["--search", "none", "--seed", "3"], "svi": ["--epochs", "2",
            "gibbs": ["--warmup", "5", "--draws", "10"], "exact": ["--draws", "10"]}
 SPINS = ["models/networks/spin_system.lehr", "--data", "models/data/networks/spin_glass.json"]
 # Of each option the words that change the results, and the methods whose results they change.
-EFFECTS = [(["--max-iter", "2"], "cavi"), (["--max-iter", "0"], "cavi svi"), (["--tol", "1e-2"], "cavi"), (["--leap-after", "5"], "cavi"),
+EFFECTS = [(["--max-iter", "2"], "cavi"), (["--max-iter", "0"], "cavi svi"), (["--tol", "1e-2"], "cavi"), (["--leap-after", "0"], "cavi"),
            (["--local-iters", "1"], "cavi svi"), (["--local-tol", "0.5"], "cavi svi"), (["--elbo-every", "3"], "cavi svi"),
            (["--batch-size", "5"], "svi"), (["--epochs", "3"], "svi"), (["--tau0", "4"], "svi"), (["--kappa", "0.9"], "svi"),
            (["--rho", "0.5"], "svi"), (["--adaptive"], "svi"), (["--replacement"], "svi"),

@@ -58,7 +58,7 @@ def mixture(n, d, k, seed):
         _, responsibilities = peer._e_step(x)
         peer._m_step(x, responsibilities)
     want = parameters(peer)
-    got = fit(MODEL, {"x": x, "m0": m0, "R0": R0}, "--set", f"K={k}", f"nu0={d + 1.5}", "--max-iter", 10, "--tol", 0, init=start)
+    got = fit(MODEL, {"x": x, "m0": m0, "R0": R0}, "--set", f"K={k}", f"nu0={d + 1.5}", "--max-iter", 10, "--tol", 0, "--leap-after", 0, init=start)
     p = got.posterior
     worst = {
         "weights": relative(p["pi.concentration"], want["pi.concentration"]),
