@@ -266,13 +266,16 @@ Extrapolation::Step Extrapolation::extrapolate() const {
       block.col(j) = w.segment(begin, count).sqrt() * difference(s.from, s.to, begin, count);
       if (j > 0) block.col(j - 1) = block.col(j) - block.col(j - 1);
     }
-    products.noalias() += block.transpose() * block;
+    products.selfadjointView<Eigen::Lower>().rankUpdate(block.transpose());
   }
+  products = Eigen::MatrixXd(products.selfadjointView<Eigen::Lower>());
   const Vector c = least_squares(products, damping_);
   Eigen::ArrayXd step = Eigen::ArrayXd::Zero(n);
-  for (Eigen::Index j = 0; j < m; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    step -= c[j] * difference(last_[at].to, last_[at + 1].to, 0, n);
+  for (Eigen::Index begin = 0; begin < n; begin += kBlock) {
+    const Eigen::Index count = std::min(kBlock, n - begin);
+    for (std::size_t j = 0; j + 1 < last_.size(); ++j)
+      step.segment(begin, count) -=
+          c[static_cast<Eigen::Index>(j)] * difference(last_[j].to, last_[j + 1].to, begin, count);
   }
   const double along = (w * step * difference(last_.back().from, last_.back().to, 0, n)).sum();
   const double length = std::sqrt((w * step.square()).sum() / products(m, m));
