@@ -1,5 +1,8 @@
 // Prepares coordinate ascent, plain, annealed or with a search over starts. The algorithms are those of
 // runtime/inference.
+#include <utility>
+
+#include "compiler/conditionals/one_optimum.h"
 #include "compiler/fit/method.h"
 
 namespace lehr {
@@ -19,21 +22,21 @@ Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
 }
 
 Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
-  // A single block whose elements do not interact has one optimum, which the first sweep reaches.
-  const std::vector<conditionals::Block>& blocks = g.analysed.schedule.conditionals.blocks;
-  if (blocks.size() == 1 && !blocks[0].coupled()) {
-    Result<PreparedRun> plain = Ascent{options}.prepare(g);
-    if (plain) plain->many_starts = true;
-    return plain;
-  }
   SearchOptions o = options;
   o.seed = g.run_seed();
   o.components = components_of(g.engine());
+  const std::optional<std::string> one_optimum =
+      conditionals::why_one_optimum(g.analysed.model, g.analysed.schedule.conditionals);
+  o.one_optimum = one_optimum.has_value();
+  o.agreement = !o.cycles && o.elbo_every == 1 &&
+                conditionals::starts_may_agree(g.analysed.model, g.analysed.schedule.conditionals);
+  SearchReport report;
+  report.one_optimum = one_optimum.value_or("");
   return PreparedRun{.run =
                          [o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
                            return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
                          },
-                     .report = SearchReport{},
+                     .report = std::move(report),
                      .fixed_point = true,
                      .many_starts = true};
 }

@@ -136,8 +136,8 @@ struct SearchedAscent {
   Requirements requirements() const { return {}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
-  /// Prepares a run of run_search, which fills in a SearchReport. A model with a single optimum gets plain coordinate
-  /// ascent. Does not fail.
+  /// Prepares a run of run_search, which fills in a SearchReport. A model that is proved to have one optimum gets plain
+  /// coordinate ascent, and a search only if that does not converge. Does not fail.
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 

@@ -66,6 +66,16 @@ json moves(const MoveReport& r) {
           {"elbo_before", r.before}};
 }
 
+/// Returns true if nothing but a plain run was made, since there is one optimum.
+bool is_plain(const SearchReport& r) { return !r.one_optimum.empty() && r.starts.size() == 1; }
+
+/// Formats the starts and moves of a search.
+json search(const SearchReport& r) {
+  json out{{"starts", starts(r)}, {"agree", r.agree}, {"sweeps", r.sweeps}};
+  if (!r.moves.plates.empty()) out["moves"] = moves(r.moves);
+  return out;
+}
+
 /// Returns one line with the moves that were tried and what they gained; empty if there were none.
 std::string text_of(const MoveReport& r, const Outcome& outcome) {
   std::string out;
@@ -83,6 +93,7 @@ std::string text_of(const MoveReport& r, const Outcome& outcome) {
 
 /// Returns a line with the number of starts and candidates and where the best came from, followed by that of the moves.
 std::string text_of(const SearchReport& r, const Outcome& outcome) {
+  if (is_plain(r)) return fmt::format("one optimum: {}\n", r.one_optimum);
   const auto same = std::ranges::count_if(r.starts, &SearchReport::Start::same);
   const auto annealed = r.candidates.size();
   const SearchReport::Start* best = nullptr;
@@ -94,6 +105,9 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
   const bool gained = melted || (accepted && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
+  if (r.agree)
+    return fmt::format("searched {} starts, which agree: ELBO {:.6f}; {} sweeps\n", r.starts.size(), outcome.elbo,
+                       r.sweeps);
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
                      r.starts.size(), same, annealed, name_of(melted ? StartKind::flat : best->kind),
                      gained ? ", then annealed" : "", annealed_to, r.sweeps - r.moves.sweeps) +
@@ -143,9 +157,10 @@ std::string text_of(const ProbeReport& r) {
 json to_json(const Report& report) {
   return std::visit(Overloaded{[](std::monostate) { return json::object(); },
                                [](const SearchReport& r) {
-                                 json search{{"starts", starts(r)}, {"sweeps", r.sweeps}};
-                                 if (!r.moves.plates.empty()) search["moves"] = moves(r.moves);
-                                 return json{{"search", search}, {"annealing", annealing(r)}};
+                                 json out = json::object();
+                                 if (!r.one_optimum.empty()) out["one_optimum"] = r.one_optimum;
+                                 if (!is_plain(r)) out.update({{"search", search(r)}, {"annealing", annealing(r)}});
+                                 return out;
                                },
                                [](const AutoReport& r) {
                                  return json{{"annealing", annealing(r)}};

@@ -16,6 +16,20 @@ constexpr std::int64_t kFirstRung = 5, kSecondRung = 14;  // sweeps of a candida
 constexpr double kMaxStateBytes = 1e9;                    // most bytes of all stored states
 constexpr double kSameSolution = 1e-11;  // relative difference of ELBOs that count as the same solution
 
+/// Returns true if a start of this kind draws the same as one of kind StartKind::means: it is another kind, and there
+/// are no values that it could assign.
+bool is_like_means(const machine::Model& m, StartKind kind) {
+  if (kind == StartKind::means || kind == StartKind::flat) return false;
+  for (const StepRow& step : machine::steps_of(m)) {
+    if (step.stage && !step.refresh && step.picks > 0) return false;
+  }
+  return std::ranges::none_of(machine::parameters_of(m), [&](const machine::ParameterRow& row) {
+    const bool bits = row.parameter == machine::Parameter::p && row.support == machine::Support::bit;
+    const bool chains = row.parameter == machine::Parameter::probs && row.chain;
+    return !row.streamed && row.local && !row.auxiliary && (chains || (bits && kind == StartKind::allocations));
+  });
+}
+
 /// Sorts the remaining candidates, which come best first, into the order in which they should converge.
 std::vector<Candidate> in_order(std::vector<Candidate> candidates, const SearchReport& report) {
   std::vector<Candidate> out;
@@ -38,25 +52,38 @@ std::vector<Candidate> in_order(std::vector<Candidate> candidates, const SearchR
 class Race {
  public:
   Race(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
-      : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
+      : e_(e), o_(o), report_(report), sweeps_(e, on_sweep, report) {}
 
   /// Runs the race; see race() for the result.
-  std::vector<Candidate> run(StartKind first, std::int64_t round) {
+  std::vector<Candidate> run(StartKind first, std::int64_t round, std::vector<Candidate> begun) {
     std::vector<Candidate> candidates;
-    if (round == 0) enter(candidates, first, o_.seed);
+    const bool converged = !report_.starts.empty();  // the first start, before the race
+    if (round == 0 && !converged) enter(candidates, begin(first, o_.seed));
     const auto most = static_cast<std::size_t>(std::max(2.0, kMaxStateBytes / bytes()));
-    for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !stopped_; ++k) {
+    for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !sweeps_.stopped(); ++k) {
       for (const StartKind kind : kRacedKinds) {
-        if ((k == 0 && kind == first) || stopped_ || candidates.size() >= most || has_one_optimum(candidates)) continue;
-        const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
-        if (const std::int32_t status = e_.restart(seed, kind); status == 0) enter(candidates, kind, seed);
+        if ((k == 0 && kind == first) || sweeps_.stopped() || candidates.size() >= most ||
+            has_one_optimum(candidates) || is_like_means(e_.model(), kind))
+          continue;
+        const std::uint64_t seed = seed_of_starts(o_, k);
+        const auto same = [&](const Candidate& a) {
+          const SearchReport::Start& start = report_.starts[a.start];
+          return start.kind == kind && start.seed == seed;
+        };
+        if (const auto at = std::ranges::find_if(begun, same); at != begun.end()) {
+          e_.load(at->state);
+          enter(candidates, std::move(*at));
+          begun.erase(at);
+        } else if (e_.restart(seed, kind) == 0) {
+          enter(candidates, begin(kind, seed));
+        }
       }
     }
-    keep(candidates, (candidates.size() + 1) / 2);
+    keep(candidates, (candidates.size() + (round == 0 && converged ? 0 : 1)) / 2);
     for (Candidate& a : candidates) {
-      if (a.run->converged() || stopped_) continue;
+      if (a.run->converged() || sweeps_.stopped()) continue;
       e_.load(a.state);
-      if (!sweeps(a, kSecondRung)) a.elbo = NAN;
+      if (!make(a, kSecondRung)) a.elbo = NAN;
     }
     keep(candidates, candidates.size());
     return in_order(std::move(candidates), report_);
@@ -73,11 +100,15 @@ class Race {
     return out;
   }
 
-  /// Adds a candidate from the start in place, after its first sweeps, unless it fails or equals another.
-  void enter(std::vector<Candidate>& candidates, StartKind kind, std::uint64_t seed) {
+  /// Returns a candidate at the start in place, of this kind and seed.
+  Candidate begin(StartKind kind, std::uint64_t seed) {
     report_.starts.push_back({kind, seed, 0, NAN});
-    Candidate a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
-    if (!sweeps(a, kFirstRung)) return;
+    return {report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
+  }
+
+  /// Adds a candidate, whose state is in place, after its first sweeps, unless it fails or equals another.
+  void enter(std::vector<Candidate>& candidates, Candidate a) {
+    if (!make(a, kFirstRung)) return;
     const bool same = std::ranges::any_of(candidates, [&](const Candidate& b) {
       return std::abs(a.elbo - b.elbo) <= kSameSolution * (1 + std::abs(b.elbo));
     });
@@ -85,20 +116,12 @@ class Race {
     if (!same) candidates.push_back(std::move(a));
   }
 
-  /// Continues a candidate until it has made `until` sweeps in all, and stores its state. Returns false if it has
-  /// failed.
-  bool sweeps(Candidate& a, std::int64_t until) {
-    SearchReport::Start& start = report_.starts[a.start];
-    start.elbo = NAN;
-    const Outcome& out = a.run->go_on(until, [&](const SweepReport& s) {
-      ++start.sweeps;
-      ++report_.sweeps;
-      stopped_ = !on_sweep_({report_.sweeps, s.elbo, 1, s.elbo}) || stopped_;
-      return !stopped_;
-    });
-    if (out.status == Status::numerical_failure) return false;
-    a.elbo = start.elbo = out.elbo;
-    a.state = e_.snapshot_state();
+  /// Continues a candidate, whose state is in place, until it has made `until` sweeps. One that has made more is judged
+  /// by its ELBO after so many. Returns false if it has failed.
+  bool make(Candidate& a, std::int64_t until) {
+    const auto sweeps = static_cast<std::size_t>(until);
+    if (a.elbos.size() <= sweeps && !sweeps_.make(a, until)) return false;
+    if (a.elbos.size() > sweeps) a.elbo = a.elbos[sweeps - 1];
     return true;
   }
 
@@ -122,16 +145,31 @@ class Race {
 
   const Engine& e_;
   const SearchOptions& o_;
-  const OnSweep& on_sweep_;
   SearchReport& report_;
-  bool stopped_ = false;
+  CandidateSweeps sweeps_;
 };
 
 }  // namespace
 
+bool CandidateSweeps::make(Candidate& a, std::int64_t until) {
+  SearchReport::Start& start = report_.starts[a.start];
+  start.elbo = NAN;
+  const Outcome& out = a.run->go_on(until, [&](const SweepReport& s) {
+    ++start.sweeps;
+    ++report_.sweeps;
+    a.elbos.push_back(s.elbo);
+    stopped_ = !on_sweep_({report_.sweeps, s.elbo, 1, s.elbo}) || stopped_;
+    return !stopped_;
+  });
+  if (out.status == Status::numerical_failure) return false;
+  a.elbo = start.elbo = out.elbo;
+  a.state = e_.snapshot_state();
+  return true;
+}
+
 std::vector<Candidate> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
-                            const OnSweep& on_sweep, SearchReport& report) {
-  return Race(engine, options, on_sweep, report).run(first, round);
+                            const OnSweep& on_sweep, SearchReport& report, std::vector<Candidate> begun) {
+  return Race(engine, options, on_sweep, report).run(first, round, std::move(begun));
 }
 
 }  // namespace lehr

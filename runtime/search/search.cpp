@@ -1,13 +1,15 @@
-// The search. Search::all() has its order: race, lead, more races while they are cheap, anneal, move. The best state is
-// kept throughout and restored at the end, whatever the last step led to. If every start fails, a plain run from the
-// first state gives the error message.
+// The search. Search::all() has its order: agree, race, lead, more races while they are cheap, anneal, move. The best
+// state is kept throughout and restored at the end, whatever the last step led to. If every start fails, a plain run
+// from the first state gives the error message.
 #include "runtime/search/search.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "runtime/inference/improvement_bound.h"
+#include "runtime/search/agreement.h"
 #include "runtime/search/race.h"
 
 namespace lehr {
@@ -17,6 +19,7 @@ constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a can
 constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
 constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
+constexpr std::int64_t kFewestConfirming = 5;  // sweeps of other starts that may confirm a solution in any case
 
 /// One search.
 class Search {
@@ -27,13 +30,17 @@ class Search {
   /// Does all of the work, from the start of the kind `first` that is in place.
   Outcome all(StartKind first) {
     const Snapshot begin = e_.snapshot_state();
-    std::vector<Candidate> candidates = race(e_, o_, first, 0, on_sweep_, report_);
-    const std::int64_t raced = report_.sweeps;
-    if (!candidates.empty()) {
+    std::vector<Candidate> begun;
+    if ((o_.one_optimum || o_.agreement) && agree(first, begun)) return out_;
+    const std::int64_t before = report_.sweeps;
+    std::vector<Candidate> candidates = race(e_, o_, first, 0, on_sweep_, report_, std::move(begun));
+    const std::int64_t raced = report_.sweeps - before;
+    double melted = -INFINITY;
+    if (!candidates.empty() && !o_.agreement && has_own_proportions(e_)) {
       e_.load(candidates.front().state);
-      if (has_own_proportions(e_)) melt(candidates.front());
+      melt(candidates.front());
+      melted = best_elbo_;
     }
-    const double melted = best_elbo_;
     lead(candidates);
     if (!best_ && out_.status != Status::interrupted) {
       candidates = race(e_, o_, first, 1, on_sweep_, report_);
@@ -41,6 +48,7 @@ class Search {
     }
     if (!best_ && out_.status != Status::interrupted) {
       // Every start has failed: a plain run gives the message.
+      if (failed_) return *failed_;
       e_.load(begin);
       run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
     }
@@ -49,7 +57,9 @@ class Search {
     restore();
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
-    if (best_elbo_ > melted) anneal();
+    if (!o_.agreement && best_elbo_ > melted) anneal();
+    if (o_.agreement && best_status_ == Status::max_iter)
+      run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
     if (out_.status == Status::numerical_failure) {  // of an annealed candidate: the result so far stays
       restore();
       out_.status = best_status_;
@@ -75,6 +85,60 @@ class Search {
     out_.iterations = report_.sweeps;
   }
 
+  /// Lets the first start converge, and makes sweeps from others unless there is one optimum. Returns true if the
+  /// search is over: the first start has reached the one optimum, the others are on their way to the same solution, or
+  /// the callback has stopped the run. The best state is then in place. Otherwise it leaves the suspended runs of the
+  /// others in `begun`.
+  bool agree(StartKind first, std::vector<Candidate>& begun) {
+    RunPath path(e_);
+    report_.starts.push_back({first, o_.seed, 0, NAN});
+    Candidate leader{0, {}, 0, std::make_unique<CaviRun>(e_, o_)};
+    converge(leader, o_.one_optimum ? nullptr : &path);
+    if (out_.status == Status::interrupted) return true;
+    if (!best_) failed_ = out_;
+    if (!best_ || best_status_ != Status::converged) return false;
+    if (o_.one_optimum) return true;
+    report_.agree = confirmed(path, begun);
+    if (!report_.agree && out_.status != Status::interrupted) return false;
+    restore();
+    if (report_.agree) out_.status = best_status_;
+    out_.iterations = report_.sweeps;
+    return true;
+  }
+
+  /// Returns true if runs from two other starts join the path of the leader. They should need half of its sweeps. The
+  /// first of them is enough if it needs a quarter, and may need as many as the leader.
+  bool confirmed(const RunPath& path, std::vector<Candidate>& begun) {
+    const std::int64_t before = report_.sweeps, usual = std::max(length_ / 2, kFewestConfirming);
+    const auto made = [&] { return report_.sweeps - before; };
+    CandidateSweeps sweeps(e_, on_sweep_, report_);
+    for (const auto& [kind, k] : {std::pair{StartKind::means, 1}, std::pair{StartKind::flat, 0}}) {
+      if (!begun.empty() && 2 * made() >= usual) return true;
+      const std::int64_t most = begun.empty() ? std::max(length_, usual) : usual;
+      const std::uint64_t seed = seed_of_starts(o_, k);
+      if (e_.restart(seed, kind) != 0) return false;
+      PathFollower follower(e_, path);
+      report_.starts.push_back({kind, seed, 0, NAN});
+      begun.push_back({report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)});
+      bool joined = false;
+      for (std::int64_t sweep = 1; !joined && made() < most; ++sweep) {
+        if (!sweeps.make(begun.back(), sweep)) {
+          begun.pop_back();
+          return false;
+        }
+        if (sweeps.stopped()) {
+          out_.status = Status::interrupted;
+          return false;
+        }
+        joined = follower.joins(begun.back().elbo);
+        if (begun.back().run->converged()) break;
+      }
+      report_.starts.back().same = joined;
+      if (!joined) return false;
+    }
+    return true;
+  }
+
   /// Lets candidates converge until enough() is true.
   void lead(std::vector<Candidate>& candidates) {
     for (Candidate& a : candidates) {
@@ -87,17 +151,18 @@ class Search {
   /// would be costly.
   bool enough() const { return leaders_ >= o_.leaders && (agree_ || report_.sweeps >= o_.patience * length_); }
 
-  /// Continues a candidate until it converges or cannot become the best. The first start always converges, so that the
-  /// search is never worse than a plain run.
-  void converge(Candidate& a) {
+  /// Continues a candidate until it converges or cannot become the best, and adds its sweeps to `path` unless that is
+  /// null. The first start always converges, so that the search is never worse than a plain run.
+  void converge(Candidate& a, RunPath* path = nullptr) {
     SearchReport::Start& start = report_.starts[a.start];
-    e_.load(std::exchange(a.state, {}));
+    if (a.state) e_.load(std::exchange(a.state, {}));
     const std::int64_t before = report_.sweeps, made = a.run->outcome().iterations;
     ImprovementBound outlook;
     bool hopeless = false;
     run([&](const OnSweep& counted) {
       Outcome out = a.run->go_on(o_.max_iterations, [&](SweepReport s) {
         if (a.start > 0 && std::isfinite(s.elbo)) hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+        if (path) path->add(s.elbo);
         s.iteration -= made;
         return counted(s) && !hopeless;
       });
@@ -207,9 +272,10 @@ class Search {
   std::vector<Snapshot> others_;  // solutions of the other leaders
   double best_elbo_ = -INFINITY;
   Status best_status_ = Status::max_iter;
-  std::int64_t length_ = 0;   // sweeps of the best run
-  std::int64_t leaders_ = 0;  // candidates that have converged
-  bool agree_ = true;         // true: all of them have found the same ELBO
+  std::optional<Outcome> failed_;  // of the first start, if it ran alone and failed
+  std::int64_t length_ = 0;        // sweeps of the best run
+  std::int64_t leaders_ = 0;       // candidates that have converged
+  bool agree_ = true;              // true: all of them have found the same ELBO
 };
 
 /// Returns true if membership is mixed: items belong to several components at once, in proportions of their own.

@@ -1,5 +1,7 @@
 // Search for the best optimum: coordinate ascent from many starts, annealing, and moves of components.
 //
+//     agree     the first start converges; if there is one optimum, or others are on their way to its solution, nothing
+//               follows (agreement.h)
 //     race      candidates from starts of every kind make a few sweeps; the best go on (race.h)
 //     lead      the leaders converge; more of them as long as their results differ
 //     anneal    the best is annealed from its melting temperature, if it has one (auto_anneal.h)
@@ -24,6 +26,10 @@ struct SearchOptions : AutoOptions {
   std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
   double move_fraction = 1;        // sweeps allowed to moves, relative to all sweeps before them
   std::int64_t splits = 2;         // attempts to split each component, see MoveOptions
+  bool one_optimum = false;  // true: the ELBO has one optimum, so a search ends when the first start has converged
+  /// True: a search ends when starts agree. It requires an ELBO after every sweep, and a model without discrete latent
+  /// variables, since none of them are annealed.
+  bool agreement = false;
   std::vector<Components> components = {};  // the components that moves may edit
 };
 
@@ -41,11 +47,13 @@ struct SearchReport : AutoReport {
     std::uint64_t seed;       // seed of the start
     std::int64_t sweeps = 0;  // sweeps of its candidate
     double elbo = 0;          // last ELBO of the candidate; NaN: it failed
-    bool same = false;        // true: another candidate had reached the same ELBO
+    bool same = false;        // true: another candidate had reached the same ELBO, or it was on its way to that
     bool leader = false;      // true: it went on after the race
     bool converged = false;   // true: it was not stopped before its end
   };
   std::vector<Start> starts;  // all starts, in order
+  bool agree = false;         // true: starts agreed on the solution, so the search ended
+  std::string one_optimum;    // why there is one optimum, as a clause; empty: this is not known
   MoveReport moves;           // what the moves did
   std::int64_t sweeps = 0;    // sweeps of all candidates and moves
 };

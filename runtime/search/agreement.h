@@ -1,0 +1,73 @@
+// Agreement of starts: whether a run is on its way to the solution that another run has reached, long before it
+// converges. So other starts confirm a solution in a few sweeps each.
+//
+// Coordinate ascent is a map of the parameters. A run that comes onto the path of another one and stays on it goes
+// where that went. Runs from different starts mostly meet on the path of slowest convergence. The path may also lead
+// past a saddle, where runs part, so a run must cover a part of the way on it before it counts.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it keeps every second, fourth,
+/// ... sweep, so that its memory is limited, and always the last one.
+class RunPath {
+ public:
+  /// A point of the path.
+  struct Point {
+    double elbo;          // ELBO after the sweep, in nats
+    Snapshot parameters;  // global parameters after the sweep
+  };
+
+  /// Begins an empty path.
+  explicit RunPath(const Engine& e);
+  /// Adds the state in place, which has this ELBO. Call it after every sweep.
+  void add(double elbo);
+  /// Returns the stored points, oldest first; the last one is that of the last sweep.
+  std::vector<Point> points() const;
+
+ private:
+  const Engine& e_;            // the engine of the run
+  std::size_t most_;           // number of points that memory allows
+  std::int64_t sweeps_ = 0,    // sweeps so far
+      stride_ = 1;             // sweeps from one stored point to the next
+  std::vector<Point> stored_;  // points at multiples of the stride
+  Point last_{};               // the newest point
+};
+
+/// Watches a run and decides when it has joined the path of another one.
+class PathFollower {
+ public:
+  /// `path` has at least one point, and its last one is a converged solution.
+  PathFollower(const Engine& e, const RunPath& path) : e_(e), path_(path.points()) {}
+
+  /// Returns true if the run will end where the path ends. Either it is close to the end and has come closer with every
+  /// sweep. Or it has covered a tenth of its way to the end on the path, in every array of parameters, and its distance
+  /// from the path is small relative to the way that it has covered and to the rest. Call it after every sweep, with
+  /// the ELBO of the state in place.
+  bool joins(double elbo);
+
+ private:
+  /// Where the run is, relative to the path. Distances of an array are those of the entry that differs most, relative
+  /// to its size.
+  struct Position {
+    double aside,  // distance from the point of the path with the same ELBO, in distances from its end; infinite: none
+        strayed,   // the same, in distances from where the run came onto the path
+        left,      // distance from the end, in distances that it had where the run came onto the path
+        far;       // distance from the end
+  };
+  /// Returns the position of the state in place.
+  Position position(double elbo, const Arrays& now) const;
+
+  const Engine& e_;                   // the engine of both runs
+  std::vector<RunPath::Point> path_;  // the path
+  Snapshot joined_at_;                // parameters where the run came onto the path; null: it is not on it
+  double far_before_ = INFINITY;      // distance from the end after the sweep before
+  int closer_ = 0;                    // successive sweeps that have brought it closer to the end
+};
+
+}  // namespace lehr
