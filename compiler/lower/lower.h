@@ -84,6 +84,27 @@ struct EnvelopeFunctions {
   std::vector<std::size_t> visits;
 };
 
+/// The function and buffers through which generated code gives the driver what an invariance (schedule::Invariance)
+/// does to the ELBO. Let E be the sums over the elements of a variable of the expectations of its components x_j and of
+/// x_j x_l. Invalid buffers stand for zeros. Arrays have an axis over the plate of the components for each j and l.
+struct InvarianceFunction {
+  /// What the function writes of one variable.
+  struct Variable {
+    BufferId count;                   // [1], number of elements
+    BufferId first, second;           // E x_j; E x_j x_l, of numbers E x_j^2 on the diagonal
+    BufferId linear, quadratic, log;  // coefficients in the priors of x_j, of x_j x_l, and of log x_j
+  };
+  /// What the function writes of one scale: a Gamma variable t in the priors. One scale for all components has one
+  /// element.
+  struct Scale {
+    BufferId shape, rest;                     // coefficient of log t, plus 1; minus that of t, in all other terms
+    std::vector<BufferId> linear, quadratic;  // by variable: minus the coefficients of t x_j and of t x_j^2, in priors
+  };
+  std::size_t function = 0;         // (): fills the buffers
+  std::vector<Variable> variables;  // by Invariance::variables
+  std::vector<Scale> scales;        // by Invariance::scales
+};
+
 /// The functions and buffers that a driver uses. Functions are positions in Program::functions; the brackets have their
 /// parameters. The driver calls them in about this order.
 struct Interface {
@@ -105,6 +126,7 @@ struct Interface {
   BufferId elbo_value;                        // [6], by ElboPart
   BufferId weights;                           // [8], by Weight; all 1 is plain coordinate ascent
   std::optional<ItemEnergies> item_energies;  // with temperatures or starts of single items
+  std::vector<InvarianceFunction> invariances;  // by Schedule::invariances
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };
 

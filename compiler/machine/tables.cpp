@@ -181,6 +181,8 @@ class Writer {
     write_phases();
     write_parameters();
     write_component_tables(m_, s_, l_, subjects_, t_);
+    for (std::size_t k = 0; k < s_.invariances.size(); ++k)
+      write_invariance(s_.invariances[k], l_.interface.invariances[k]);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
       t_.failures.push_back(improper_factor(m_, s_, conditionals::BlockId(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
@@ -491,6 +493,48 @@ class Writer {
     return (a == Of::location && b == Of::precision) || (a == Of::precision && b == Of::location);
   }
 
+  /// Returns the number of the buffer of a parameter with the role, if the block's sweeps do not form it from the
+  /// transformed variables anyway; -1: it has none.
+  std::int64_t global_parameter(conditionals::BlockId b, math::ParameterRole role) const {
+    if (s_.stage_of[b.index()]) return -1;
+    for (const loops::ParameterSlot& slot : l_.interface.parameters) {
+      if (slot.block == b && parameter_role(slot) == role) return index(slot.buffer);
+    }
+    return -1;
+  }
+
+  /// Writes the rows of an invariance.
+  void write_invariance(const schedule::Invariance& x, const loops::InvarianceFunction& f) {
+    using Role = math::ParameterRole;
+    const auto buffer = [](loops::BufferId b) { return b.valid() ? index(b) : -1; };
+    machine::InvarianceRow row{extent(x.plate),
+                               x.diagonal,
+                               static_cast<std::int64_t>(f.function),
+                               std::ssize(t_.transformed),
+                               std::ssize(x.variables),
+                               std::ssize(t_.rescaled),
+                               std::ssize(x.scales)};
+    for (std::size_t k = 0; k < x.variables.size(); ++k) {
+      const schedule::Transformed& v = x.variables[k];
+      const loops::InvarianceFunction::Variable& b = f.variables[k];
+      t_.transformed.push_back({v.inverse, v.axis ? static_cast<std::int64_t>(*v.axis) : -1,
+                                global_parameter(v.block, Role::location), global_parameter(v.block, Role::precision),
+                                global_parameter(v.block, Role::spread), buffer(b.count), buffer(b.first),
+                                buffer(b.second), buffer(b.linear), buffer(b.quadratic), buffer(b.log)});
+    }
+    for (std::size_t k = 0; k < x.scales.size(); ++k) {
+      const loops::InvarianceFunction::Scale& b = f.scales[k];
+      t_.rescaled.push_back({global_parameter(x.scales[k].block, Role::other),
+                             global_parameter(x.scales[k].block, Role::spread), buffer(b.shape), buffer(b.rest),
+                             std::ssize(t_.statistics)});
+      for (std::size_t v = 0; v < x.variables.size(); ++v) {
+        t_.statistics.push_back(buffer(b.linear[v]));
+        t_.statistics.push_back(buffer(b.quadratic[v]));
+      }
+    }
+    t_.invariances.push_back(row);
+  }
+
   /// Writes a row for each posterior parameter.
   void write_parameters() {
     const auto& slots = l_.interface.parameters;
@@ -587,6 +631,9 @@ machine::Model model_of(const Tables& t) {
   point(m.components, m.components_count, t.components);
   point(m.phases, m.phase_count, t.phases);
   point(m.priors, m.prior_count, t.priors);
+  point(m.transformed, m.transformed_count, t.transformed);
+  point(m.rescaled, m.rescaled_count, t.rescaled);
+  point(m.invariances, m.invariance_count, t.invariances);
   m.failure_count = static_cast<std::int64_t>(t.failures.size());
   return m;
 }

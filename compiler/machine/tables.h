@@ -34,6 +34,9 @@ struct Tables {
   std::vector<std::string> component_names;         // their names
   std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function
   std::vector<machine::PriorRow> priors;            // parameters of an updatable prior
+  std::vector<machine::TransformedRow> transformed;  // variables of invariances
+  std::vector<machine::RescaledRow> rescaled;        // scales of their priors
+  std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
   machine::Model model = {};                        // scalar members only; model_of() adds the pointers
 
   /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).

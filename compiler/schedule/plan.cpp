@@ -9,6 +9,7 @@
 #include "compiler/conditionals/collapse.h"
 #include "compiler/conditionals/shared_terms.h"
 #include "compiler/model/roles.h"
+#include "compiler/schedule/invariance.h"
 #include "compiler/schedule/regroup.h"
 #include "compiler/schedule/tempered.h"
 
@@ -388,6 +389,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     if (std::holds_alternative<ItemStage>(s.steps[k])) complete_stage(m, integrals, k, whole, s);
   }
   s.sweep = sweep_of(m, s);
+  if (options.invariances) s.invariances = find_invariances(m, s);
   const auto visits_items = [](const Step& x) { return std::holds_alternative<ItemStage>(x); };
   PlanOptions grouping = options;
   if (std::ranges::any_of(s.steps, visits_items)) grouping.sizes.clear();

@@ -77,6 +77,22 @@ class TermDivider {
     if (items.empty() || !split(t, items, std::nullopt, IndexVarId())) s_.outer.push_back({t, std::nullopt, {}});
   }
 
+  /// Replaces a sum over the elements of a block of the stage, by index variables that stay, by a statistic.
+  void sum_items(OuterTerm& t, const std::vector<IndexVarId>& stay, std::size_t stage) {
+    const IndexVarId item = std::get<density::IndexVarRef>(a_[t.term.atoms[0].axes[0]]).bound;
+    DividedTerm divided{{}, t.term, {a_.number(1), {}, {}, {}, {}, t.term.origin}, {}, {}};
+    for (const IndexVarId b : stay) {
+      const IndexVarId summed = a_.fresh_like(b, std::nullopt);
+      divided.inner = density::substitute(a_, std::move(divided.inner), b, a_.index(summed));
+      divided.inner.index_vars.push_back(summed);
+      divided.stat.at.push_back(a_.index(summed));
+      divided.stat.axes.push_back(m_[a_[b].plate].set);
+      divided.outer.index_vars.push_back(b);
+      divided.outer_at.push_back(a_.index(b));
+    }
+    t = add(std::move(divided), stage, item);
+  }
+
   /// Makes a cached sum of a term that stayed whole, unless its data can be summed once into a table. The atoms that
   /// mention the items are summed with the data; the other atoms read the sum. The sum must have no axes over plates of
   /// items, so it stays short. Example: in sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2 the sum over n is cached for tau.
@@ -606,6 +622,16 @@ void regroup(const model::Model& m, const PlanOptions& options, Schedule& s) {
   find_residuals(m, s);
   for (OuterTerm& t : s.outer)
     splitter.cache_sum(t);
+  for (Invariance& x : s.invariances) {
+    for (Transformed& v : x.variables) {
+      const auto stage = s.stage_of[v.block.index()];
+      if (!stage) continue;
+      if (v.needs(1)) splitter.sum_items(v.first, {v.component}, *stage);
+      std::vector<IndexVarId> both{v.component};
+      if (!v.axis) both.push_back(v.other);
+      if (v.needs(2)) splitter.sum_items(v.second, both, *stage);
+    }
+  }
   splitter.halve_symmetric_sums();
 }
 

@@ -164,8 +164,69 @@ struct PlanOptions {
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
+  /// True if Schedule::invariances are wanted, for coordinate ascent. They may need further statistics.
+  bool invariances = false;
   /// The thresholds of the schedule.
   Thresholds thresholds = thresholds_of_environment();
+};
+
+/// A term of a prior that an invariance changes: a statistic of one element of a Transformed variable, times what is
+/// the same for all elements.
+struct PriorTerm {
+  /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
+  /// the elements.
+  Term coefficient;
+  /// The statistic of the element.
+  math::Stat stat = math::Stat::value;
+  /// The component of the element for each event index of the statistic; of a number, the one component.
+  std::vector<density::IndexId> components;
+  /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
+  std::optional<std::size_t> scale = {};
+};
+
+/// A variable that an invariance changes.
+struct Transformed {
+  /// The block of the variable.
+  BlockId block;
+  /// True if the transposed inverse of the change of basis transforms it.
+  bool inverse = false;
+  /// The axis of the variable that runs over the components; none if its vectors do.
+  std::optional<std::size_t> axis = {};
+  /// A sum of 1 over the elements (the components of an axis are one element).
+  Term count = {};
+  /// The sums over the elements of the statistic with one component, and of that with two: a term, or for the variables
+  /// of items a statistic. Their index variables are `component` and, for the second, `other`.
+  OuterTerm first = {}, second = {};
+  /// The index variables of the components in `first` and `second`.
+  density::IndexVarId component = {}, other = {};
+  /// The terms of the prior.
+  std::vector<PriorTerm> priors = {};
+
+  /// Returns true if some term of the prior has a statistic with so many components (1 or 2, logarithms aside).
+  bool needs(std::size_t components) const;
+};
+
+/// A scale (a Gamma block that multiplies squares or values in the priors) that is chosen anew after a change of basis.
+struct RescaledPrior {
+  /// The block of the scale.
+  BlockId block;
+  /// True if it has an element for each component; else it has one element.
+  bool by_component = false;
+  /// The uses of the block outside the priors that the invariance changes.
+  std::vector<conditionals::Use> rest = {};
+};
+
+/// A transformation that leaves the likelihood alone: W -> W R, z -> R^-1 z in sum_k W[d][k] z[n][k]. It changes the
+/// ELBO only by the priors of the variables and by their entropies.
+struct Invariance {
+  /// The plate of the components.
+  model::PlateId plate;
+  /// True if R must be diagonal: each component is scaled by itself.
+  bool diagonal = false;
+  /// The variables that are changed.
+  std::vector<Transformed> variables = {};
+  /// The scales of their priors that are chosen anew.
+  std::vector<RescaledPrior> scales = {};
 };
 
 /// The updates of a model and the sums that they read.
@@ -191,6 +252,8 @@ struct Schedule {
   std::vector<OuterTerm> outer;
   /// The residual forms that OuterTerm::residual refers to: pairs of one sum, computed in linear time.
   std::vector<Residual> residuals;
+  /// The transformations that leave the likelihood alone (PlanOptions::invariances).
+  std::vector<Invariance> invariances;
   /// The number of derived arrays; their ids are 0 .. arrays - 1.
   std::size_t arrays = 0;
 };

@@ -260,8 +260,39 @@ struct ComponentsRow {
       allocations;           // number of categories whose values are the components
 };
 
+/// A variable that an invariance transforms. The buffers that `function` fills are those of InvarianceFunction in
+/// compiler/lower/lower.h; -1 stands for zeros.
+struct TransformedRow {
+  std::int64_t inverse,      // 1: it is transformed by the transposed inverse of the change of basis
+      axis,                  // position of the axis of its parameters that runs over the components; -1: vectors do
+      mean,                  // parameter that is transformed as the variable is; -1: none
+      precision,             // parameter that is transformed as the inverse of its square is; -1: none
+      rate,                  // parameter that is transformed as its inverse is; -1: none
+      count, first, second,  // buffers of sums over the elements
+      linear, quadratic,     // buffers of coefficients of the prior
+      log;                   // buffer of coefficients of logarithms in the prior
+};
+/// A Gamma variable in the priors of transformed variables, which is chosen anew after a change of basis.
+struct RescaledRow {
+  std::int64_t shape, rate,  // parameters of its factor
+      new_shape,             // buffer of the shape of its best factor
+      rest;                  // buffer of the part of the rate that the transformed variables do not give
+  std::int64_t first_part;   // index in Model::statistics of two buffers for each variable: coefficients of its
+                             // values, and of its squares; -1 stands for zeros
+};
+/// A change of basis that leaves the likelihood alone; see runtime/inference/invariance.h.
+struct InvarianceRow {
+  Extent components;            // number of components
+  std::int64_t diagonal;        // 1: only scales of single components are allowed
+  std::int64_t function;        // function (): fills the buffers of the rows
+  std::int64_t first_variable,  // index in Model::transformed of the first variable
+      variables,                // number of variables
+      first_scale,              // index in Model::rescaled of the first scale
+      scales;                   // number of scales
+};
+
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
-inline constexpr std::int64_t kLayout = 6;
+inline constexpr std::int64_t kLayout = 7;
 
 /// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
 /// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone
@@ -316,7 +347,10 @@ struct Model {
       allocation_count,                       // length of `allocations`
       components_count,                       // length of `components`
       phase_count,                            // length of `phases`
-      prior_count;                            // length of `priors`
+      prior_count,                            // length of `priors`
+      transformed_count,                      // length of `transformed`
+      rescaled_count,                         // length of `rescaled`
+      invariance_count;                       // length of `invariances`
   const SizeRow* sizes;                       // run-time sizes, by slot
   const Extent* axes;                         // extents; other tables refer to ranges of them
   const BufferRow* buffers;                   // by position in the table of buffers
@@ -337,6 +371,9 @@ struct Model {
   const char* const* component_names;         // names of the plates of components
   const PrerequisiteRow* phases;              // parallel regions and cached reductions
   const PriorRow* priors;                     // parameters of carried priors
+  const TransformedRow* transformed;          // variables of invariances
+  const RescaledRow* rescaled;                // scales of their priors
+  const InvarianceRow* invariances;           // changes of basis that leave the likelihood alone
   // Built objects alone have the following tables, which use the names in the model file:
   const char* const* built_from;       // texts, by BuiltFrom
   const char* const* size_names;       // names of plates, by slot

@@ -304,6 +304,8 @@ Lowered Lowering::run() {
   energies_.emit_item_energies();
   if (options_.envelope) envelope_.emit();
   if (options_.states) emit_states();
+  for (const schedule::Invariance& x : s_.invariances)
+    interface_.invariances.push_back(emit_invariance(x));
   layout_.longest.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})

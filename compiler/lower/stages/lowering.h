@@ -83,6 +83,19 @@ class Lowering : Part {
   void emit_elbo();
   /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
   void emit_states();
+  // ---- lower_invariance.cpp
+
+  /// Declares the buffers of an invariance and emits the function that fills them.
+  InvarianceFunction emit_invariance(const schedule::Invariance& x);
+  /// Emits code that adds up a sum over the elements of a transformed variable.
+  void add_moments(const schedule::OuterTerm& sum, const std::vector<IndexVarId>& components, BufferId to);
+  /// Emits code that adds the coefficient of a prior of a transformed variable to one of the buffers.
+  void add_prior(const schedule::PriorTerm& prior, std::size_t variable, const InvarianceFunction& to);
+  /// Emits code that adds what the terms outside the transformed priors give to the natural parameters of a scale.
+  void add_rest(const schedule::RescaledPrior& scale, const InvarianceFunction::Scale& to);
+
+  // ---- lower_program.cpp
+
   /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
   void allow_f32(const StageFunctions& stage);
 
