@@ -28,6 +28,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/native/native.h"
 #include "compiler/passes/passes.h"
+#include "compiler/schedule/invariance.h"
 #include "compiler/schedule/temper_items.h"
 
 namespace lehr {
@@ -230,9 +231,9 @@ bool depends_on_sizes(const Analysed& a) {
   return std::ranges::none_of(a.schedule.steps, visits_items) && !std::ranges::all_of(a.schedule.outer, is_summed);
 }
 
-Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes) {
-  if (!depends_on_sizes(a)) return a;
-  a.schedule = plan(a.model, std::move(a.schedule.conditionals), {.sizes = sizes});
+Analysed with_options(Analysed a, const schedule::PlanOptions& options) {
+  if (options.invariances || (!options.sizes.empty() && depends_on_sizes(a)))
+    a.schedule = plan(a.model, std::move(a.schedule.conditionals), options);
   return a;
 }
 

@@ -86,11 +86,11 @@ Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanO
 /// expectation: a Gibbs sampler. Fails with ExitCode::model if a block cannot be drawn.
 Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOptions& options = {});
 
-/// Returns the analysis with a schedule for data of these sizes (schedule::PlanOptions::sizes). It is the same if these
-/// sizes make no difference.
-Analysed with_sizes(Analysed a, const std::vector<std::int64_t>& sizes);
+/// Returns the analysis with a schedule for data of these sizes (schedule::PlanOptions::sizes), and with invariances if
+/// they are wanted. It is the same if neither makes a difference.
+Analysed with_options(Analysed a, const schedule::PlanOptions& options);
 
-/// Returns true if the sizes of the data can make a difference to with_sizes().
+/// Returns true if the sizes of the data can make a difference to with_options().
 bool depends_on_sizes(const Analysed& a);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.

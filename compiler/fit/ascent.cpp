@@ -9,7 +9,7 @@ namespace lehr {
 
 Requirements Ascent::requirements() const {
   // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
-  return {.streams = options.annealing.kind != Annealing::Kind::stochastic};
+  return {.invariances = options.changes_basis(), .streams = options.annealing.kind != Annealing::Kind::stochastic};
 }
 
 Result<PreparedRun> Ascent::prepare(const RunContext& g) const {

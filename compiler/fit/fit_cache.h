@@ -22,7 +22,7 @@ struct AnalysisKey {
   auto operator<=>(const AnalysisKey&) const = default;
 };
 
-/// What in the data decides about the program for a method, by what lower() and with_sizes() read of them.
+/// What in the data decides about the program for a method, by what lower() and with_options() read of them.
 struct ProgramKey {
   AnalysisKey analysis = {};                  // the analysis that is lowered
   std::vector<std::int64_t> sizes = {};       // by PlateId: the size if it is a constant of the code, otherwise -1

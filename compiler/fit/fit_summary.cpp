@@ -131,6 +131,8 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
   if (const ExtrapolationCounts& tried = best.outcome.extrapolations; tried.accepted + tried.refused > 0)
     out["leaps"] = {{"taken", tried.accepted}, {"refused", tried.refused}};
+  if (const InvarianceCounts& tried = best.outcome.invariances; tried.accepted + tried.refused > 0)
+    out["changes_of_basis"] = {{"accepted", tried.accepted}, {"refused", tried.refused}};
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;
   if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.prior_power}};

@@ -242,8 +242,7 @@ Result<Analysed> Fitting::analysed_for(const Requirements& requirements, const s
     const density::ExpandOptions expand = with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
     return analyse_for_gibbs(bound_.resolved, expand, out, options);
   }
-  return requirements.item_temperatures || options.sizes.empty() ? std::move(out)
-                                                                 : with_sizes(std::move(out), options.sizes);
+  return requirements.item_temperatures ? std::move(out) : with_options(std::move(out), options);
 }
 
 std::optional<Error> Fitting::analyse_for_method(const Requirements& requirements) {
@@ -251,6 +250,7 @@ std::optional<Error> Fitting::analyse_for_method(const Requirements& requirement
   if (requirements.likelihood) options.tempering = schedule::Tempering::likelihood;
   // Sums of the data may become tables by what the data name, if all data are there.
   if (!requirements.batches && !bound_.streamed) options.sizes = data().sizes;
+  options.invariances = requirements.invariances;
   const auto analyse = [&] { return analysed_for(requirements, options); };
   if (settings_.cache) key_ = program_key(bound_.key, analysed(), data());
   Result<Analysed> prepared = key_ ? *settings_.cache->prepared.find_or_make(*key_, analyse) : analyse();

@@ -60,6 +60,7 @@ struct Requirements {
   bool draws = false;              // every factor is a sample factor: a sweep draws values (Gibbs sampling)
   bool envelope = false;           // intervals that contain all runs of a sampler of spins and bits (exact sampling)
   bool likelihood = false;         // the temperature divides the log likelihood only, and not the log prior
+  bool invariances = false;        // changes of basis between sweeps are wanted (schedule::Invariance)
   bool streams = false;            // the method accepts out-of-core items, read a few at a time
   std::int64_t window = 0;         // how many items' factors are in memory at a time; 0: those of all items
 };
@@ -132,8 +133,8 @@ struct AutomaticAscent {
 struct SearchedAscent {
   /// The options of the ascent and of the search.
   SearchOptions options;
-  /// Returns the empty set of requirements.
-  Requirements requirements() const { return {}; }
+  /// Returns the requirements: invariances, unless they are not wanted.
+  Requirements requirements() const { return {.invariances = options.changes_basis()}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_search, which fills in a SearchReport. A model that is proved to have one optimum gets plain

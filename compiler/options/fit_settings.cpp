@@ -54,7 +54,10 @@ constexpr FitOption kOptions[] = {
      "Stop when a sweep changes the ELBO by at most this fraction of its size, and the parameters that all items "
      "share by at most the square root of this fraction of theirs ({only})"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange, kForConverging,
-     "Sweeps after which a slowly converging run may extrapolate its parameters, to save sweeps ({only}); 0: never"},
+     "Sweeps after which a slowly converging run may extrapolate its parameters, to save sweeps ({only}); 0: plain "
+     "sweeps alone, also without changes of basis"},
+    {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
+     "Make no changes of basis between sweeps ({only}). `lehr derive` prints which variables they concern"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
      kLocalIterationsHelp},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange, kForFactors, kLocalToleranceHelp},

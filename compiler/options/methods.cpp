@@ -22,6 +22,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   if (o.precision == "float") out.slack = kSingleSlack;
   out.elbo_every = std::max<std::int64_t>(1, o.elbo_every);
   out.leap_after = o.leap_after;
+  out.invariances = !o.no_invariances;
   return out;
 }
 

@@ -132,7 +132,11 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
 }
 
 CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
-    : e_(e), o_(options), stopping_rule_(e, o_), extrapolation_(e, o_.leap_after) {}
+    : e_(e),
+      o_(options),
+      stopping_rule_(e, o_),
+      extrapolation_(e, o_.leap_after),
+      invariances_(e, o_.changes_basis()) {}
 
 void CaviRun::end(Status status) {
   out_.status = status;
@@ -159,11 +163,15 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const Annealing& a = o_.annealing;
   const std::int64_t now = out_.iterations;
   const double t = a.temperature(now), noise = a.noise(now);
-  const bool extrapolating = std::exchange(may_extrapolate_, false) && extrapolation_.try_extrapolation(elbo_);
-  const bool judged = extrapolating || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
+  const bool may_move = std::exchange(may_extrapolate_, false);
+  const bool rotated = may_move && invariances_.try_change(elbo_, least_gain());
+  if (rotated) extrapolation_.note_change();
+  const bool extrapolating = may_move && !rotated && extrapolation_.try_extrapolation(elbo_);
+  const bool judged =
+      extrapolating || rotated || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
   Elbo elbo;
   const std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
-  if (status != 0 && !extrapolating) {
+  if (status != 0 && !extrapolating && !rotated) {
     out_ = failure(e_, status, out_);
     ended_ = true;
     return;
@@ -173,6 +181,10 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
     out_.extrapolations = extrapolation_.count();
   }
+  const bool undone = rotated && !invariances_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
+  out_.invariances = invariances_.count();
+  // The state is that which the rule has judged before.
+  if (undone) extrapolation_.forget();
   if (!a.active(now)) extrapolation_.note_sweep();
   if (!judged && !last) {
     // The last sweep must have an ELBO: if the callback wants to stop now, one more sweep follows.
@@ -185,12 +197,17 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     return;
   }
   const double objective = annealed_objective(a, t, elbo);
-  const bool converged = judged && judge(t, noise, objective);
+  const bool converged = judged && !undone && judge(t, noise, objective);
   const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
   if (converged || !keep) return end(converged ? Status::converged : Status::interrupted);
   if (!judged) return;
   elbo_ = elbo;
   may_extrapolate_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
+}
+
+double CaviRun::least_gain() const {
+  constexpr double kShare = 1e-2, kRounding = 1e-11;  // of the tolerance, and of the ELBO
+  return std::max(kShare * o_.tolerance, kRounding) * (1 + std::abs(elbo_.value));
 }
 
 bool CaviRun::judge(double t, double noise, double objective) {

@@ -13,6 +13,7 @@
 
 #include "runtime/inference/anneal.h"
 #include "runtime/inference/extrapolation.h"
+#include "runtime/inference/invariance.h"
 #include "runtime/inference/sweep.h"
 
 namespace lehr {
@@ -46,8 +47,12 @@ struct CaviOptions : SweepOptions {
   Annealing annealing;     // temperatures of the first sweeps, which count; plain sweeps follow
   std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after =
-      6;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: never
+      6;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: plain sweeps alone
+  bool invariances = true;      // changes of basis between sweeps (invariance.h), unless there are plain sweeps alone
   std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
+
+  /// Returns true if changes of basis are wanted.
+  bool changes_basis() const { return invariances && leap_after > 0; }
 };
 
 /// The result of a run.
@@ -58,6 +63,7 @@ struct Outcome {
   std::string failure;                 // numerical_failure: the message for the user
   std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
   ExtrapolationCounts extrapolations;  // extrapolations tried
+  InvarianceCounts invariances;        // changes of basis tried
 };
 
 /// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.

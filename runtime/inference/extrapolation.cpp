@@ -218,6 +218,16 @@ void Extrapolation::note_sweep() {
   if (last_.size() > most_sweeps(e_)) last_.pop_front();
 }
 
+void Extrapolation::note_change() {
+  if (after_ > 0) start_ = e_.snapshot([&] { return Arrays{coordinates(e_)}; });
+}
+
+void Extrapolation::forget() {
+  last_.clear();
+  end_ = nullptr;
+  start_ = nullptr;
+}
+
 double Extrapolation::slowness() const {
   const Sweep &before = last_[last_.size() - 2], &now = last_.back();
   const std::vector<double> weights = weights_of(e_);

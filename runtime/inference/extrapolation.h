@@ -49,6 +49,11 @@ class Extrapolation {
   /// lower than before, it restores the state and its ELBO.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
+  /// Notes that the parameters were changed by something else than a sweep, from which the next sweep begins.
+  void note_change();
+  /// Forgets the last sweeps, because the state was put back to one before the last sweep.
+  void forget();
+
   /// Returns true if the last sweep followed an extrapolation that was undone.
   bool undone() const { return undone_; }
   /// Returns true if the run has extrapolated and the ELBO has risen by more than `least` in the last sweeps, up to

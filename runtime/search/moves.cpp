@@ -366,6 +366,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   const WeightsGuard plain{e};
   Outcome out = std::move(converged);
   out.extrapolations = {};
+  out.invariances = {};
   if (omits_item_parameters(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_responsibilities)) {
     Elbo elbo;
     if (evaluate(e, o, elbo) == 0) out.elbo = elbo.value;
@@ -385,6 +386,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   const Outcome finished = run_cavi(e, o, later);
   report.sweeps += finished.iterations;
   out.extrapolations += finished.extrapolations;
+  out.invariances += finished.invariances;
   if (finished.status == Status::numerical_failure) {
     e.load(best);
     out.elbo = elbo;

@@ -79,8 +79,10 @@ class Search {
       return on_sweep_(later);
     };
     const ExtrapolationCounts before = out_.extrapolations;
+    const InvarianceCounts changes = out_.invariances;
     out_ = method(counted);
     out_.extrapolations += before;
+    out_.invariances += changes;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
   }

@@ -105,9 +105,9 @@ EFFECTS = [(["--max-iter", "2"], "cavi"), (["--max-iter", "0"], "cavi svi"), (["
            (["--temper", "global:levels=6"], "cavi svi gibbs"), (["--precision", "float"], "cavi svi"), (["--parts", "3"], "cavi")]
 # What an option is seen by: there is little to extrapolate in sweeps that end early, and only annealed sweeps have parts.
 BESIDE = {"--leap-after": ["--tol", "1e-12"], "--parts": ["--anneal", "linear:from=3,over=6"]}
-# Options that some methods refuse, and whose effect is no other result.
-SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--predictive", "0"], "gibbs exact"), (["--test", "w=held.ldac"], "cavi svi"),
-          (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
+# Options that some methods refuse, and whose effect is no other result, or none of this model.
+SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--no-invariances"], "cavi"), (["--predictive", "0"], "gibbs exact"),
+          (["--test", "w=held.ldac"], "cavi svi"), (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
 # Of what is not for the method, these are refused; others are warned of.
 REFUSED = ["--search", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Changes of basis between sweeps: to the optimum that numpy finds, in far fewer sweeps than plain ones, which then stand
+still there. What is printed and counted, and that bits depend on neither threads nor pauses.
+
+usage: invariance.py LEHR
+"""
+import sys
+
+import numpy as np
+from scipy.special import gammaln
+
+sys.path.append(f"{sys.path[0]}/../posterior")
+from fitting import finish, fit, lehr, temporary, write  # noqa: E402
+
+R = np.random.default_rng(5)
+PPCA = """model m { const K = 4; plate n; plate d; plate k = K;
+  alpha[k] ~ Gamma(shape = 1e-3, rate = 1e-3);
+  W[d] ~ MvNormal(mean = 0, precision = diag(alpha)) over k;
+  tau ~ Gamma(shape = 1e-3, rate = 1e-3);
+  z[n] ~ MvNormal(mean = 0, precision = 1) over k;
+  observe x[n, d] ~ Normal(mean = dot(W[d], z[n]), precision = tau); }"""
+
+
+def data(n=400, d=8):
+    """Data with two directions and noise."""
+    return R.normal(size=(n, 2)) @ (R.normal(size=(2, d)) * [[3], [1.5]]) + 0.5 * R.normal(size=(n, d))
+
+
+def by_numpy(x, K, a=1e-3, rotated=300, sweeps=20000):
+    """The ELBO of the same factors at the optimum. W and z are rotated after the first sweeps, by a closed form (z is white,
+    W is orthogonal) that is nearly the best; plain sweeps follow."""
+    n, D = x.shape
+    C = x.T @ x
+    M, S, alpha, tau = np.random.default_rng(0).normal(size=(D, K)), 0.1 * np.eye(K), np.ones(K), 1.0
+    for k in range(sweeps):
+        Q = D * S + M.T @ M
+        V = np.linalg.inv(np.eye(K) + tau * Q)
+        G = tau * V @ M.T
+        A, xz = n * V + G @ C @ G.T, C @ G.T
+        S = np.linalg.inv(np.diag(alpha) + tau * A)
+        M = tau * xz @ S
+        Q = D * S + M.T @ M
+        L = np.linalg.cholesky(A / n)
+        T = L @ np.linalg.eigh(L.T @ Q @ L)[1] if k < rotated else np.eye(K)
+        B = np.linalg.inv(T)
+        M, S, Q, A, xz, V = M @ T, T.T @ S @ T, T.T @ Q @ T, B @ A @ B.T, xz @ B.T, B @ V @ B.T
+        rate = a + np.diag(Q) / 2
+        alpha = (a + D / 2) / rate
+        error = np.trace(C) - 2 * (M * xz).sum() + (A * Q).sum()
+        shape, b = a + n * D / 2, a + error / 2
+        tau = shape / b
+        elbo = (gammaln(shape) - shape * np.log(b) - n * D / 2 * np.log(2 * np.pi) + K * gammaln(a + D / 2) - (a + D / 2) * np.log(rate).sum()
+                - np.trace(A) / 2 + n / 2 * np.linalg.slogdet(V)[1] + n * K / 2 + D / 2 * np.linalg.slogdet(S)[1] + D * K / 2
+                + (K + 1) * (a * np.log(a) - gammaln(a)))
+    return elbo
+
+
+def compare(model, x, *options, most):
+    """A fit with changes of basis and one without: equal optima, the first in at most `most` of the sweeps. Plain sweeps from
+    its end do not move."""
+    ends = ["--tol", "1e-11", "--max-iter", 30000, *options]
+    got, without = fit(model, x, *ends), fit(model, x, *ends, "--no-invariances")
+    assert got.report["status"] == "converged" and "changes_of_basis" not in without.report
+    assert got.elbo >= without.elbo - 1e-7 * abs(without.elbo), (got.elbo, without.elbo)
+    assert got.report["iterations"] <= most * without.report["iterations"], (got.report["iterations"], without.report["iterations"])
+    assert got.report["changes_of_basis"]["accepted"] > 0
+    again = fit(model, x, "--tol", 0, "--max-iter", 20, "--leap-after", 0, *options, init=got.posterior)
+    assert abs(again.elbo - got.elbo) < 1e-7 * abs(got.elbo), (again.elbo, got.elbo)
+    return got, without
+
+
+def sweeps(got, without):
+    return f"{got.report['iterations']} sweeps, {without.report['iterations']} without"
+
+
+def principal_components():
+    x = data()
+    got, without = compare(PPCA, {"x": x}, most=0.5)
+    assert np.isclose(got.elbo, by_numpy(x, 4), rtol=1e-8), (got.elbo, by_numpy(x, 4))
+    mean = got.posterior["W.mean"]
+    overlap = mean.T @ mean + np.linalg.inv(got.posterior["W.precision"]).sum(0)
+    assert abs(overlap - np.diag(np.diag(overlap))).max() < 1e-3 * overlap.max()
+    return sweeps(got, without)
+
+
+def missing_entries():
+    """Factor analysis with means and missing entries, for which items need a sum of their own."""
+    x = data() + R.normal(size=8)
+    x[R.random(x.shape) < 0.2] = np.nan
+    model = PPCA.replace("tau ~", "tau[d] ~").replace("tau)", "tau[d])").replace("z[n])", "z[n]) + mu[d]").replace(
+        "z[n] ~", "mu[d] ~ Normal(mean = 0, precision = 0.01); z[n] ~")
+    return sweeps(*compare(model, {"x": x}, most=0.7))
+
+
+def ratings():
+    """Both factors are global, and named by the data."""
+    i, j = np.divmod(np.arange(600), 20)
+    y = (R.normal(size=(30, 2))[i] * R.normal(size=(20, 2))[j] * [2, 1]).sum(1) + 0.3 * R.normal(size=600)
+    some = R.random(600) < 0.7
+    model = """model m { plate r; plate p; plate f; plate k = 3; data i[r] : p; data j[r] : f;
+      t ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1);
+      U[p] ~ MvNormal(mean = 0.2, precision = 1) over k; V[f] ~ MvNormal(mean = 0, precision = t) over k;
+      observe y[r] ~ Normal(mean = dot(U[i[r]], V[j[r]]), precision = tau); }"""
+    return sweeps(*compare(model, {"i": i[some], "j": j[some], "y": y[some]}, most=0.7))
+
+
+def numbers():
+    """Numbers in place of vectors: their components are scaled."""
+    i, j = np.divmod(np.arange(600), 20)
+    y = (R.normal(size=(30, 2))[i] * R.normal(size=(20, 2))[j] * [9, 4]).sum(1) + 0.3 * R.normal(size=600)
+    model = """model m { plate r; plate p; plate f; plate k = 2; data i[r] : p; data j[r] : f;
+      tau ~ Gamma(shape = 1, rate = 1);
+      U[p, k] ~ Normal(mean = 0, precision = 1); V[f, k] ~ Normal(mean = 0, precision = 1);
+      observe y[r] ~ Normal(mean = sum(k) U[i[r], k] * V[j[r], k], precision = tau); }"""
+    return sweeps(*compare(model, {"i": i, "j": j, "y": y}, most=1))
+
+
+def counts():
+    """Gamma factors of counts: the scale of one against the other."""
+    i, j = np.divmod(np.arange(300), 15)
+    y = R.poisson((R.gamma(0.8, 6, size=(20, 2))[i] * R.gamma(0.8, 1, size=(15, 2))[j]).sum(1))
+    model = """model m { plate r; plate p; plate f; plate k = 2; data i[r] : p; data j[r] : f;
+      u[p, k] ~ Gamma(shape = 0.5, rate = 0.1); t[k] ~ Gamma(shape = 1, rate = 1); v[k, f] ~ Gamma(shape = 0.5, rate = t[k]);
+      observe y[r] ~ Poisson(sum(k) u[i[r], k] * v[k, j[r]]); }"""
+    return sweeps(*compare(model, {"i": i, "j": j, "y": y}, most=1.5))
+
+
+def bits():
+    """Threads, and a run that is continued from a checkpoint."""
+    x = data()
+    options = ["--max-iter", 40]
+    once = fit(PPCA, {"x": x}, *options, "--threads", 1)
+    other = fit(PPCA, {"x": x}, *options, "--threads", 3)
+    assert once.trace == other.trace and once.report["changes_of_basis"] == other.report["changes_of_basis"]
+    for name, array in once.posterior.items():
+        assert np.array_equal(array, other.posterior[name]), name
+    return f"{len(once.trace)} equal ELBOs"
+
+
+def derived():
+    """What `lehr derive` prints, also of a model that distinguishes the components."""
+    said = {}
+    with temporary() as folder:
+        for name, more in (("free", ""), ("observed", "data a : vector over k; observe y[n] ~ Normal(mean = dot(a, z[n]), precision = 1);")):
+            said[name] = lehr("derive", write(f"{folder}/{name}.lehr", PPCA.replace("observe x", more + " observe x"))).stdout
+    assert "W -> W R, z -> z R^-T over k; alpha chosen anew" in said["free"], said["free"][-300:]
+    assert "Invariances" not in said["observed"]
+    return "one invariance, and none where data distinguish the components"
+
+
+finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, counts, bits, derived)})
