@@ -6,6 +6,7 @@
 #include "compiler/conditionals/print_derivation.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/derivation.h"
+#include "compiler/schedule/invariance.h"
 
 namespace lehr::commands {
 
@@ -31,11 +32,13 @@ void add_derive(CLI::App& app, Action& action) {
       const std::optional<model::Model> resolved = read(*source, diagnostics);
       std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
       Diagnostics ignored;  // the same as those of the first analysis
-      if (analysed) analysed = analyse(with_joint_factors(*resolved, *analysed), {}, ignored);
+      if (analysed) analysed = analyse(with_joint_factors(*resolved, *analysed), {}, ignored, {.invariances = true});
       const ExitCode code = report(diagnostics, *source);
       if (!analysed) return code;
-      const conditionals::Derivation derivation =
+      conditionals::Derivation derivation =
           conditionals::derivation_of(analysed->model, analysed->schedule.conditionals, *source);
+      for (const schedule::Invariance& x : analysed->schedule.invariances)
+        derivation.invariances.push_back(schedule::describe(analysed->model, analysed->schedule, x));
       if (o->format == "latex") fmt::print("{}", conditionals::print_latex(derivation));
       else if (o->format == "html") fmt::print("{}", report::derivation_page(derivation, source->text));
       else if (o->format == "json") fmt::print("{}", conditionals::print_json(derivation));

@@ -73,6 +73,8 @@ struct Derivation {
   std::vector<DerivedPart> entropies;
   /// Notes on how the ELBO differs from a true one (density::elbo_notes).
   std::vector<Diagnostic> elbo_notes;
+  /// The transformations that leave the likelihood alone, in words (schedule::describe). The caller fills them in.
+  std::vector<std::string> invariances = {};
 };
 
 /// Writes out the derivation of all blocks and of the ELBO. `source` is the model file, for line numbers.

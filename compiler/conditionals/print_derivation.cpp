@@ -159,7 +159,11 @@ std::string print_text(const Derivation& d) {
     for (const DerivedPart& p : *parts)
       rows.push_back(part_row(p, rows.empty() ? "      " : "    ", rows.empty()));
   }
-  return out + rows_text(rows);
+  out += rows_text(rows);
+  if (!d.invariances.empty()) out += "\nInvariances of the likelihood, of which the best is chosen between sweeps\n";
+  for (const std::string& x : d.invariances)
+    out += "    " + x + "\n";
+  return out;
 }
 
 std::string print_json(const Derivation& d) {
@@ -178,6 +182,7 @@ std::string print_json(const Derivation& d) {
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);
   out["caveats"] = texts_of(d.elbo_notes);
+  out["invariances"] = d.invariances;
   return out.dump(2) + "\n";
 }
 

@@ -13,7 +13,8 @@ std::string print_text(const Derivation& d);
 std::string print_latex(const Derivation& d);
 /// Returns the derivation as one JSON object, indented by two blanks, with a newline at the end:
 ///
-///    {"model": name, "file": name, "blocks": [block], "elbo": [summand], "entropies": [summand], "caveats": [text]}
+///    {"model": name, "file": name, "blocks": [block], "elbo": [summand], "entropies": [summand], "caveats": [text],
+///     "invariances": [text]}
 ///    block     {"variable": text, "family": name, "point": bool, "chain": plate or null, "algorithm": name or null,
 ///               "sequential": [plate], "conditional": [equation], "update": [equation]}
 ///    equation  {"parameter": text, "expression": text, "lines": [number]}
@@ -21,8 +22,8 @@ std::string print_latex(const Derivation& d);
 ///
 /// There is one block for each variable or joint factor. `point` is true if the update takes the mode. `chain` and
 /// `algorithm` are null unless one factor covers a whole sequence. `elbo` has the summands of the expected log joint,
-/// and `caveats` the notes on how the ELBO differs from a true one. Expressions are written as in print_text(); `lines`
-/// are lines of the model file, from 1.
+/// `caveats` the notes on how the ELBO differs from a true one, and `invariances` what leaves the likelihood alone.
+/// Expressions are written as in print_text(); `lines` are lines of the model file, from 1.
 std::string print_json(const Derivation& d);
 
 }  // namespace lehr::conditionals
