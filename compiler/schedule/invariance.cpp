@@ -82,7 +82,7 @@ class Finder {
     if (std::ranges::any_of(v.axes, [&](PlateId p) { return m_[m_[p].set].parent.has_value(); })) return false;
     const auto axes = std::ranges::count_if(v.axes, [&](PlateId p) { return is_plate(p); });
     if (is_vector(block)) return axes == 0 && v.event.size() == 1 && is_plate(v.event[0]);
-    return axes == 1 && (is_normal(block) || is_gamma(block));
+    return axes == 1 && is_normal(block);
   }
 
   /// Returns the axis of the variable that runs over the plate; none if its vectors do.
@@ -138,11 +138,6 @@ class Finder {
     return out;
   }
 
-  /// A term that changes by a logarithm of the scale: its atom with the logarithm.
-  struct LogTerm {
-    std::size_t term, atom;
-  };
-
   /// Returns the invariance of the variables if every term is invariant or a prior; otherwise nothing.
   std::optional<Invariance> check(const Signs& signs) {
     Invariance out{plate_};
@@ -151,7 +146,6 @@ class Finder {
       out.diagonal = out.diagonal || axis_of(b).has_value();
       out.variables.push_back(transformed(b, sign < 0));
     }
-    std::vector<LogTerm> logs;
     std::vector<std::size_t> priors;
     for (std::size_t k = 0; k < c_.density.terms.size(); ++k) {
       const Term& t = c_.density.terms[k];
@@ -160,14 +154,11 @@ class Finder {
         if (signs.contains(block_of(t.atoms[x]))) own.push_back(x);
       }
       if (own.empty()) continue;
-      const bool log = std::ranges::any_of(own, [&](std::size_t x) { return t.atoms[x].stat == Stat::log; });
       if (std::ranges::any_of(own, [&](std::size_t x) { return !t.atoms[x].opaque.empty(); })) return std::nullopt;
-      if (!log && is_balanced(t, own, signs)) out.diagonal = out.diagonal || !is_contraction(t, own, signs);
+      if (is_balanced(t, own, signs)) out.diagonal = out.diagonal || !is_contraction(t, own, signs);
       else if (own.size() == 1 && is_prior(t, own[0])) priors.push_back(k);
-      else if (log && own.size() == 1) logs.push_back({k, own[0]});
       else return std::nullopt;
     }
-    if (!cancel(logs, signs)) return std::nullopt;
     find_scales(priors, signs, out);
     for (const std::size_t k : priors)
       add_prior(k, signs, out);
@@ -264,30 +255,6 @@ class Finder {
     return global && std::ranges::none_of(element, [&](IndexVarId b) { return is_mentioned(rest, b, {}); });
   }
 
-  /// Returns true if the terms with logarithms cancel in pairs: log a[k] and log b[k] of opposite signs, multiplied by
-  /// the same.
-  bool cancel(std::vector<LogTerm> logs, const Signs& signs) const {
-    while (!logs.empty()) {
-      const LogTerm x = logs.back();
-      logs.pop_back();
-      const auto y = std::ranges::find_if(logs, [&](const LogTerm& other) { return are_opposite(x, other, signs); });
-      if (y == logs.end()) return false;
-      logs.erase(y);
-    }
-    return true;
-  }
-
-  /// Returns true if the terms are those of the same sum, but for the statistics, whose signs are opposite.
-  bool are_opposite(const LogTerm& x, const LogTerm& y, const Signs& signs) const {
-    Term s = c_.density.terms[x.term], t = c_.density.terms[y.term];
-    const Atom a = s.atoms[x.atom], b = t.atoms[y.atom];
-    s.atoms.erase(s.atoms.begin() + static_cast<std::ptrdiff_t>(x.atom));
-    t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(y.atom));
-    return signs.at(block_of(a)) == -signs.at(block_of(b)) && components(a) == components(b) && s.coef == t.coef &&
-           s.multiplicities == t.multiplicities && s.atoms == t.atoms && s.index_vars == t.index_vars &&
-           s.guards == t.guards;
-  }
-
   /// Returns the description of a variable that is transformed, without its priors.
   Transformed transformed(BlockId b, bool inverse) {
     Transformed out{b, inverse, axis_of(b)};
@@ -352,8 +319,7 @@ class Finder {
     const auto x = std::ranges::find_if(t.atoms, [&](const Atom& y) { return signs.contains(block_of(y)); });
     const std::vector<IndexId> k = components(*x);
     const auto others = std::ranges::count_if(t.atoms, [&](const Atom& y) { return block_of(y) == block_of(g); });
-    return g.stat == Stat::value && x->stat != Stat::log && others == 1 && k.front() == k.back() &&
-           (g.axes.empty() || g.axes[0] == k.front());
+    return g.stat == Stat::value && others == 1 && k.front() == k.back() && (g.axes.empty() || g.axes[0] == k.front());
   }
 
   /// Returns true if the term gives the scale a natural parameter that neither items nor neighbours decide.
@@ -397,8 +363,7 @@ class Finder {
 }  // namespace
 
 bool Transformed::needs(std::size_t components) const {
-  return std::ranges::any_of(
-      priors, [&](const PriorTerm& p) { return p.stat != Stat::log && p.components.size() == components; });
+  return std::ranges::any_of(priors, [&](const PriorTerm& p) { return p.components.size() == components; });
 }
 
 std::string describe(const model::Model& m, const Schedule& s, const Invariance& x) {

@@ -115,16 +115,6 @@ def numbers():
     return sweeps(*compare(model, {"i": i, "j": j, "y": y}, most=1))
 
 
-def counts():
-    """Gamma factors of counts: the scale of one against the other."""
-    i, j = np.divmod(np.arange(300), 15)
-    y = R.poisson((R.gamma(0.8, 6, size=(20, 2))[i] * R.gamma(0.8, 1, size=(15, 2))[j]).sum(1))
-    model = """model m { plate r; plate p; plate f; plate k = 2; data i[r] : p; data j[r] : f;
-      u[p, k] ~ Gamma(shape = 0.5, rate = 0.1); t[k] ~ Gamma(shape = 1, rate = 1); v[k, f] ~ Gamma(shape = 0.5, rate = t[k]);
-      observe y[r] ~ Poisson(sum(k) u[i[r], k] * v[k, j[r]]); }"""
-    return sweeps(*compare(model, {"i": i, "j": j, "y": y}, most=1.5))
-
-
 def bits():
     """Threads, and a run that is continued from a checkpoint."""
     x = data()
@@ -148,4 +138,4 @@ def derived():
     return "one invariance, and none where data distinguish the components"
 
 
-finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, counts, bits, derived)})
+finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, bits, derived)})
