@@ -74,8 +74,8 @@ def limited():
     assert free.report["leaps"]["taken"] > 0
     for f in (enough, given):
         assert f.trace == free.trace and f.report["leaps"] == free.report["leaps"], (f.report["iterations"], free.report["iterations"])
-    short = fit(model, data, "--max-iter", "20")
-    assert short.trace[:19] == free.trace[:19] and short.report["status"] == "max_iter"
+    short = fit(model, data, "--max-iter", "10")
+    assert short.trace[:9] == free.trace[:9] and short.report["status"] == "max_iter"
     return f"{free.report['iterations']} sweeps with and without a limit"
 
 
@@ -84,7 +84,10 @@ def stays(model, data, got, *options, rtol=1e-3):
     on = fit(model, data, *options, "--leap-after", "0", "--max-iter", 3000, "--tol", 1e-11)
     assert -1e-6 <= (on.elbo - got.elbo) / (1 + abs(on.elbo)) <= 1e-6, (got.elbo, on.elbo)
     for name, x in on.posterior.items():
-        assert np.abs(got.posterior[name] - x).mean() <= rtol * np.abs(x).mean() + 1e-8, (name, got.posterior[name], x)
+        # What the data hardly determine, such as the mean of all b in a softmax, may be off by a small part of its deviation.
+        precision = on.posterior.get(name.replace(".mean", ".precision"), np.zeros(()))
+        scale = np.abs(x).mean() if precision.shape != x.shape or name.endswith(".precision") else 5 * precision.mean() ** -0.5
+        assert np.abs(got.posterior[name] - x).mean() <= rtol * scale + 1e-8, (name, got.posterior[name], x)
     return on.report["iterations"]
 
 
