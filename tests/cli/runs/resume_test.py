@@ -34,6 +34,7 @@ METHODS = {
     "search of chains": ["models/sequences/markov_switching.lehr", "--data", "models/data/sequences/us_gnp_gaps.csv", "--save-locals"],
     "search of features": ["models/factors/factorial_mixture.lehr", "--data", "x=models/data/factors/bars.csv"],
     "search of sticks": ["models/mixtures/dirichlet_process_mixture.lehr", "--data", "x=models/data/mixtures/galaxies.csv"],
+    "search that agrees": ["models/hierarchical/dirichlet_multinomial.lehr", "--data", "x=models/data/mixtures/phage.csv"],
     "cavi": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000"],
     "leaps": [*GMM, "--search", "none", "--tol", "1e-12", "--seed", "3"],
     "restarts": [*GMM, "--restarts", "20", "--tol", "1e-10"],
