@@ -34,7 +34,7 @@ double objective(const BasisProblem& p, const MatrixXd& change) {
       if (x.linear.size() > 0) out += x.linear[k] * first;
       if (x.log.size() > 0) out += x.count * x.log[k] * std::log(m(k, k));
       for (Eigen::Index l = 0; l < p.components; ++l) {
-        const double second = x.second.size() > 0 ? m.row(k) * x.second * m.row(l).transpose() : 0;
+        const double second = x.second.size() > 0 ? (m.row(k) * x.second).dot(m.row(l)) : 0;
         if (x.quadratic.size() > 0) out += x.quadratic(k, l) * second;
         for (std::size_t s = 0; s < p.scales.size(); ++s) {
           double& rate = rates[s][rates[s].size() > 1 ? k : 0];
