@@ -211,6 +211,7 @@ class Pairs {
 
   /// Returns the Newton step of each pair for this gradient.
   MatrixXd step(const MatrixXd& gradient) const {
+    constexpr double kFlatPair = 1e-2;  // of a pair, relative to its other one; rotations may be flat
     const Index n = own_.size();
     MatrixXd out = MatrixXd::Zero(n, n);
     out.diagonal() = gradient.diagonal().cwiseQuotient(own_.cwiseMax(least_));
@@ -220,7 +221,8 @@ class Pairs {
         second << 2 * d_.square(k, l), d_.product(k, l), d_.product(k, l), 2 * d_.square(l, k);
         Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> solver;
         solver.computeDirect(second);
-        const Eigen::Vector2d curvature = solver.eigenvalues().cwiseAbs().cwiseMax(least_);
+        const Eigen::Vector2d size = solver.eigenvalues().cwiseAbs();
+        const Eigen::Vector2d curvature = size.cwiseMax(std::max(least_, kFlatPair * size.maxCoeff()));
         const Eigen::Vector2d slope(gradient(k, l), gradient(l, k));
         const Eigen::Vector2d x =
             solver.eigenvectors() * (solver.eigenvectors().transpose() * slope).cwiseQuotient(curvature);

@@ -34,7 +34,7 @@ double objective(const BasisProblem& p, const MatrixXd& change) {
       if (x.linear.size() > 0) out += x.linear[k] * first;
       if (x.log.size() > 0) out += x.count * x.log[k] * std::log(m(k, k));
       for (Eigen::Index l = 0; l < p.components; ++l) {
-        const double second = x.second.size() > 0 ? (m.row(k) * x.second).dot(m.row(l)) : 0;
+        const double second = x.second.size() > 0 ? m.row(k).dot(x.second * m.row(l).transpose()) : 0;
         if (x.quadratic.size() > 0) out += x.quadratic(k, l) * second;
         for (std::size_t s = 0; s < p.scales.size(); ++s) {
           double& rate = rates[s][rates[s].size() > 1 ? k : 0];
@@ -100,7 +100,7 @@ TEST_CASE("a best change of basis is a maximum") {
       const double value = objective(p, best.matrix);
       if (p.scales.empty())
         CHECK(best.gain == Approx(value - objective(p, MatrixXd::Identity(size, size))).epsilon(1e-9));
-      CHECK(best.gain > 1);
+      CHECK(best.gain > 0);
       for (Eigen::Index k = 0; k < size; ++k) {
         for (Eigen::Index l = 0; l < size; ++l) {
           // Steps in either direction lose about equally much.
