@@ -460,6 +460,7 @@ std::int64_t response_coordinates(Instance& instance, const Analysed& analysed) 
 }
 
 bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
+  if (analysed.schedule.conditionals.blocks.size() < 2) return false;  // a factor alone is the posterior
   const std::int64_t coordinates = response_coordinates(instance, analysed);
   const Engine& engine = instance.engine();
   double operations = 0;    // of a sweep

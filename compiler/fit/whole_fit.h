@@ -18,13 +18,13 @@ namespace lehr {
 
 /// What is fitted and how: all but the data. The referenced objects must outlive the calls that take it.
 struct FitTask {
-  const Source& source;          // text of the model
-  model::Model resolved;         // the model as read() made it, with the guide that is asked for
-  const Analysed& complete;      // its analysis for data without missing values
-  const Settings& settings;      // constants, sizes and labels
-  FitSettings how;               // method, start and execution
-  FitRequest request;            // what fit.json repeats
-  std::int64_t restarts = 1;     // number of runs
+  const Source& source;       // text of the model
+  model::Model resolved;      // the model as read() made it, with the guide that is asked for
+  const Analysed& complete;   // its analysis for data without missing values
+  const Settings& settings;   // constants, sizes and labels
+  FitSettings how;            // method, start and execution
+  FitRequest request;         // what fit.json repeats
+  std::int64_t restarts = 1;  // number of runs
 };
 
 /// A function that is called after every sweep of a restart. It returns false to cancel the fit, which then returns

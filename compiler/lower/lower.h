@@ -121,11 +121,11 @@ struct Interface {
   /// (): `initialise` for blocks that are Schedule::local (LowerOptions::new_items). None if all of them are in one
   /// stage, which has StageFunctions::initialise.
   std::optional<std::size_t> initialise_local;
-  std::vector<ParameterSlot> parameters;      // the posterior
-  std::vector<BufferId> sums;                 // by Schedule::statistics
-  BufferId elbo_value;                        // [6], by ElboPart
-  BufferId weights;                           // [8], by Weight; all 1 is plain coordinate ascent
-  std::optional<ItemEnergies> item_energies;  // with temperatures or starts of single items
+  std::vector<ParameterSlot> parameters;        // the posterior
+  std::vector<BufferId> sums;                   // by Schedule::statistics
+  BufferId elbo_value;                          // [6], by ElboPart
+  BufferId weights;                             // [8], by Weight; all 1 is plain coordinate ascent
+  std::optional<ItemEnergies> item_energies;    // with temperatures or starts of single items
   std::vector<InvarianceFunction> invariances;  // by Schedule::invariances
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };

@@ -37,7 +37,7 @@ struct Tables {
   std::vector<machine::TransformedRow> transformed;  // variables of invariances
   std::vector<machine::RescaledRow> rescaled;        // scales of their priors
   std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
-  machine::Model model = {};                        // scalar members only; model_of() adds the pointers
+  machine::Model model = {};                         // scalar members only; model_of() adds the pointers
 
   /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;

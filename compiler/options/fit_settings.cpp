@@ -54,8 +54,7 @@ constexpr FitOption kOptions[] = {
      "Stop when a sweep changes the ELBO by at most this fraction of its size, and the parameters that all items "
      "share by at most the square root of this fraction of theirs ({only})"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange, kForConverging,
-     "Sweeps after which a slowly converging run may extrapolate its parameters, to save sweeps ({only}); 0: plain "
-     "sweeps alone, also without changes of basis"},
+     "Sweeps after which a slowly converging run may extrapolate ({only}); 0: sweeps alone, no changes of basis"},
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
      "Make no changes of basis between sweeps ({only}). `lehr derive` prints which variables they concern"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
@@ -115,14 +114,12 @@ constexpr FitOption kOptions[] = {
      "Sums over items and the ELBO are always double",
      kPrecisions},
     {"guide", "guide", &FitOptions::guide, kNoRange, kForAll,
-     "Factors of Normal variables: joint (those that stand together in the model's terms share one factor where that "
-     "is "
-     "cheap, so that correlations are not lost) or factorised (only those that the model's guide joins)",
+     "Factors of Normal variables: joint (one for those that terms of the model couple, where that is cheap) or "
+     "factorised (only those that the model's guide joins)",
      kGuides},
     {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
-     "Standard deviations of what all items share: those of the factors, which are too small where variables depend on "
-     "each other, or linear-response ({only}): corrected ones, computed when the fit has converged by two sweeps for "
-     "each parameter of these factors and written beside them; see docs/checking.md",
+     "Standard deviations of what all items share: of the factors, which may be too small, or corrected ones "
+     "(linear-response: two sweeps more for each parameter of these factors; {only}); see docs/checking.md",
      kSds},
     {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange, kForMinibatches,
      "Step sizes that adapt to the noise of the gradients ({only})"},

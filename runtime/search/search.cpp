@@ -48,7 +48,10 @@ class Search {
     }
     if (!best_ && out_.status != Status::interrupted) {
       // Every start has failed: a plain run gives the message.
-      if (failed_) return *failed_;
+      if (failed_) {
+        failed_->iterations = report_.sweeps;
+        return *failed_;
+      }
       e_.load(begin);
       run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
     }

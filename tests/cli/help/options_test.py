@@ -102,14 +102,15 @@ EFFECTS = [(["--max-iter", "2"], "cavi"), (["--max-iter", "0"], "cavi svi"), (["
            (["--warmup", "3"], "gibbs"), (["--thin", "2"], "gibbs"), (["--draws", "4"], "gibbs exact"),
            (["--restarts", "2"], "cavi svi gibbs exact"), (["--chains", "2"], "cavi svi gibbs exact"), (["--seed", "7"], "cavi svi gibbs exact"),
            (["--search", "quick"], "cavi"), (["--init", "means"], "cavi svi gibbs"), (["--anneal", "linear:from=3,over=6"], "cavi svi gibbs"),
-           (["--temper", "global:levels=6"], "cavi svi gibbs"), (["--precision", "float"], "cavi svi"), (["--parts", "3"], "cavi")]
+           (["--temper", "global:levels=6"], "cavi svi gibbs"), (["--precision", "float"], "cavi svi"), (["--parts", "3"], "cavi"),
+           (["--sds", "linear-response"], "cavi")]
 # What an option is seen by: there is little to extrapolate in sweeps that end early, and only annealed sweeps have parts.
 BESIDE = {"--leap-after": ["--tol", "1e-12"], "--parts": ["--anneal", "linear:from=3,over=6"]}
 # Options that some methods refuse, and whose effect is no other result, or none of this model.
 SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--no-invariances"], "cavi"), (["--predictive", "0"], "gibbs exact"),
           (["--test", "w=held.ldac"], "cavi svi"), (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
 # Of what is not for the method, these are refused; others are warned of.
-REFUSED = ["--search", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
+REFUSED = ["--search", "--sds", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.
 ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"], ["--guide", "factorised"]]
 
@@ -171,7 +172,7 @@ def complete(_):
     said = lehr("fit", "--help").stdout
     listed = {words[0] for words, _ in EFFECTS + SILENT} | {words[0] for words in ACCEPTED}
     others = {"--help", "--data", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--stream", "--method", "--no-cache",
-              "--out", "--checkpoint-every", "--resume", "--quiet", "--no-opt", "--thresholds", "--print-before", "--print-after",
+              "--out", "--checkpoint-every", "--resume", "--quiet", "--each", "--save-each", "--no-opt", "--thresholds", "--print-before", "--print-after",
               "--verify-each", "--time-passes", "--profile", "--interpret"}
     found = {word for line in said.splitlines() if line.startswith("  -") for word in line.split()[0].split(",") if word.startswith("--")}
     assert found <= listed | others, found - listed - others

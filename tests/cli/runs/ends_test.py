@@ -56,7 +56,7 @@ def stopped(d):
     top = numpy.linalg.solve(h, 4 * design.T @ y)
     tolerance = 1e-8
     for sweeps in [8, 20]:
-        report, posterior, said = fit(f"{d}/stopped{sweeps}", LINE, {"x": x, "y": y}, "--max-iter", str(sweeps))
+        report, posterior, said = fit(f"{d}/stopped{sweeps}", LINE, {"x": x, "y": y}, "--leap-after", "0", "--max-iter", str(sweeps))
         off = numpy.array([posterior["a.mean"], posterior["b.mean"]]).ravel() - top
         left = 0.5 * off @ h @ off
         assert report["status"] == "max_iter" and left > 1e-6
