@@ -70,8 +70,8 @@ constexpr FitOption kOptions[] = {
     {"rho", "rho", &FitOptions::rho, kStepRange, kForMinibatches,
      "Constant step size in place of (tau0 + t)^-kappa ({only}); 0: not used"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange, kForFactors,
-     "Sweeps from one computation of the ELBO to the next (cavi; 0 is the same as 1), or steps from one exact ELBO, "
-     "of all data, to the next (svi; 0: only at the end)"},
+     "Sweeps from one ELBO to the next (cavi; 0 is the same as 1), or steps from one exact ELBO, of all data, to the "
+     "next (svi; 0: only at the end)"},
     {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, kForChains,
      "Sweeps before the first draw that is kept ({only})"},
     {"draws", "draws", &FitOptions::draws, kScheduleRange, kForDraws, "Draws kept per chain ({only})"},
@@ -93,8 +93,7 @@ constexpr FitOption kOptions[] = {
      "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
      "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
      "stochastic:rho=0.25,over=50: T is 1, and each sweep mixes the parameters with random ones, with a weight "
-     "that falls from 0.25 to 0; auto: the first T is chosen by trial sweeps. Default: T is 1. docs/annealing.md has "
-     "all forms",
+     "that falls from 0.25 to 0; auto: the first T is chosen by trial sweeps. Default: T is 1. See docs/annealing.md",
      kAnyText, "SCHEDULE"},
     {"temper", "temper", &FitOptions::temper, kNoRange, kForTempering,
      "Infer the temperature T that divides the log likelihood, as one more unknown: global:max=10,levels=100 has "
@@ -103,11 +102,11 @@ constexpr FitOption kOptions[] = {
      "states, and the log evidence is estimated. Default: T is 1. See docs/annealing.md",
      kAnyText, "KIND"},
     {"init", "start", &FitOptions::start, kNoRange, kForStarts,
-     "Start values: the directory of a fit, an .npz file of factors (docs/output.md), or a rule. "
-     "seeds (default): each category starts from three random items; points: from clusters by k-means; "
-     "allocations: from random categories of items; means: parameters that all items share are moved from "
-     "their prior at random; flat: they are hardly moved. A category is a latent cluster, state or topic; in a model "
-     "without any, seeds, points and allocations do what means does",
+     "Start values: the directory of a fit, an .npz file of factors (docs/output.md), or a rule. seeds (default): "
+     "each category (latent cluster, state or topic) starts from three random items; points: from clusters by "
+     "k-means; allocations: from random categories of items; means: parameters that all items share are moved from "
+     "their prior at random; flat: hardly moved. Without categories, seeds, points and allocations do what means "
+     "does",
      kAnyText, "START"},
     {"precision", "precision", &FitOptions::precision, kNoRange, kForPrecision,
      "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; {only}). "
@@ -126,8 +125,7 @@ constexpr FitOption kOptions[] = {
     {"replacement", "replacement", &FitOptions::replacement, kNoRange, kForMinibatches,
      "Draw the items of minibatches with replacement; otherwise each pass has every item once ({only})"},
     {"save-locals", "save_locals", &FitOptions::save_locals, kNoRange, kForAll,
-     "Also write the posteriors of local variables (latent variables of single items, such as the component of a "
-     "point)"},
+     "Also write the posteriors of local variables (of single items, such as the component of a point)"},
 };
 
 /// Returns an error if a value is outside the range of its number, or none of the values of its text.
