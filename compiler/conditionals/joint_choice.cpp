@@ -99,8 +99,22 @@ class Choice {
     if (std::ranges::any_of(m_.guide.joint, names_it) || is_in(m_.guide.point) || is_in(m_.guide.independent))
       return false;
     return std::ranges::none_of(d_.terms, [&](const Term& t) {
-      return std::ranges::any_of(t.atoms, [&](const Atom& x) { return x.variable == id && degree(x) > 2; });
+      return std::ranges::any_of(t.atoms, [&](const Atom& x) {
+        return (x.variable == id && degree(x) > 2) || (x.variable != id && degree_of(t, id, x.variable) > 2);
+      });
     });
+  }
+
+  /// Returns the degree of a term in two Normal variables together; 0 if one of them is not in it, or not Normal. It is
+  /// above 2 for factors of one another, W[d] and z[n] of dot(W[d], z[n])^2: they keep factors of their own, of which
+  /// the basis can be changed (schedule/invariance.h).
+  int degree_of(const Term& t, VariableId a, VariableId b) const {
+    int of_a = 0, of_b = 0;
+    for (const Atom& x : t.atoms) {
+      of_a += x.variable == a ? degree(x) : 0;
+      of_b += x.variable == b ? degree(x) : 0;
+    }
+    return of_a > 0 && of_b > 0 && is_normal(m_, b) ? of_a + of_b : 0;
   }
 
   /// Returns true if a term has atoms of both sets.

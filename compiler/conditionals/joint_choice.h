@@ -15,8 +15,8 @@ inline constexpr double kMaxJointCoordinates = 256;
 /// Returns the joint factors of Normal and MvNormal variables that are worth having, besides those of the model's
 /// guide. Two variables are coupled if a term has a statistic of both, and a variable is coupled with itself if a term
 /// has two of its elements. Coupled variables share a factor if every term is quadratic in them together and the factor
-/// has at most kMaxJointCoordinates coordinates; the cheapest are merged first. Variables with limits, points, chains
-/// of independent elements, and members of stated joint factors stay as they are.
+/// has at most kMaxJointCoordinates coordinates; the cheapest are merged first. Factors of one another, variables with
+/// limits, points, chains of independent elements, and members of stated joint factors stay as they are.
 ///
 /// `sizes` has the number of elements of each plate, by PlateId, -1 if unknown: only the event plate of a vector, whose
 /// factor is dense anyway, may then be of unknown size. Variables in `of_items` share factors only with others of the

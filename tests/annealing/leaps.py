@@ -10,6 +10,12 @@ import numpy as np
 sys.path.append(f"{sys.path[0]}/../posterior")
 from fitting import finish, fit  # noqa: E402
 
+
+def slow(model, data, *options, **how):
+    """A fit of independent factors, which converges slowly."""
+    return fit(model, data, "--guide", "factorised", *options, **how)
+
+
 R = np.random.default_rng(11)
 
 
@@ -21,8 +27,8 @@ def trend():
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1000); b ~ Normal(mean = 0, sd = 1000);
       observe y[n] ~ Normal(mean = a + b * x[n], sd = 0.1); }"""
     x = (year - 1900) / 10
-    fitted = fit(model, {"x": x, "y": y})
-    got, q, plain = fitted.report, fitted.posterior, fit(model, {"x": x, "y": y}, "--leap-after", "0").report
+    fitted = slow(model, {"x": x, "y": y})
+    got, q, plain = fitted.report, fitted.posterior, slow(model, {"x": x, "y": y}, "--leap-after", "0").report
     design = np.stack([np.ones(30), x], 1)
     precision = 100 * design.T @ design + 1e-6 * np.eye(2)
     mean = np.linalg.solve(precision, 100 * design.T @ y)
@@ -41,7 +47,7 @@ def variances():
       s ~ Gamma(shape = 1, rate = 1); t ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1);
       a[f] ~ Normal(mean = 0, precision = s); b[g] ~ Normal(mean = 0, precision = t);
       observe y[n] ~ Normal(mean = mu + a[i[n]] + b[j[n]], precision = tau); }"""
-    fitted = fit(model, {"i": i, "j": j, "y": y}, "--tol", "1e-12")
+    fitted = slow(model, {"i": i, "j": j, "y": y}, "--tol", "1e-12")
     got, q = fitted.report, fitted.posterior
     A, B = np.eye(8)[i], np.eye(6)[j]
     m, a, b, es, et, eu = 5.0, np.zeros(8), np.zeros(6), 1.0, 1.0, 1.0
@@ -70,18 +76,18 @@ def limited():
     model = """model m { plate n; plate f; plate g; data i[n] : f; data j[n] : g; mu ~ Normal(mean = 0, sd = 100);
       a[f] ~ Normal(mean = 0, sd = 5); b[g] ~ Normal(mean = 0, sd = 5); observe y[n] ~ Normal(mean = mu + a[i[n]] + b[j[n]], sd = 1); }"""
     data = {"i": i, "j": j, "y": y}
-    free, enough, given = (fit(model, data, *o) for o in ([], ["--max-iter", "900"], ["--max-iter", "900", "--leap-after", "6"]))
+    free, enough, given = (slow(model, data, *o) for o in ([], ["--max-iter", "900"], ["--max-iter", "900", "--leap-after", "6"]))
     assert free.report["leaps"]["taken"] > 0
     for f in (enough, given):
         assert f.trace == free.trace and f.report["leaps"] == free.report["leaps"], (f.report["iterations"], free.report["iterations"])
-    short = fit(model, data, "--max-iter", "10")
+    short = slow(model, data, "--max-iter", "10")
     assert short.trace[:9] == free.trace[:9] and short.report["status"] == "max_iter"
     return f"{free.report['iterations']} sweeps with and without a limit"
 
 
 def stays(model, data, got, *options, rtol=1e-3):
     """Where a run has ended, plain sweeps have little to move, and all of them together gain next to nothing."""
-    on = fit(model, data, *options, "--leap-after", "0", "--max-iter", 3000, "--tol", 1e-11)
+    on = slow(model, data, *options, "--leap-after", "0", "--max-iter", 3000, "--tol", 1e-11)
     assert -1e-6 <= (on.elbo - got.elbo) / (1 + abs(on.elbo)) <= 1e-6, (got.elbo, on.elbo)
     for name, x in on.posterior.items():
         # What the data hardly determine, such as the mean of all b in a softmax, may be off by a small part of its deviation.
@@ -96,7 +102,7 @@ def tangent():
     tumours = {"rats": R.integers(10, 40, 30)}
     tumours["tumours"] = R.binomial(tumours["rats"], R.beta(3, 15, 30))
     model = "models/hierarchical/rat_tumours.lehr"
-    got = fit(model, tumours)
+    got = slow(model, tumours)
     sweeps = stays(model, tumours, got)
     assert got.report["status"] == "converged" and got.report["iterations"] < 60 < 10 * got.report["iterations"] < sweeps, (got.report["iterations"], sweeps)
     return f"{got.report['iterations']} sweeps, {sweeps} without extrapolation"
@@ -107,7 +113,7 @@ def before_items():
     x = R.normal(size=(150, 3))
     data = {"x": x, "y": (x @ R.normal(size=(3, 3)) + R.gumbel(size=(150, 3))).argmax(1)}
     model = "models/regression/softmax_regression.lehr"
-    got = fit(model, data)
+    got = slow(model, data)
     sweeps = stays(model, data, got)
     assert got.report["status"] == "converged" and 4 * got.report["iterations"] < sweeps, (got.report["iterations"], sweeps)
     return f"{got.report['iterations']} sweeps, {sweeps} without extrapolation"
@@ -119,7 +125,7 @@ def from_a_saddle():
     model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 10); pi ~ Dirichlet(concentration = 1) over k; z[n] ~ Categorical(pi);
       observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
     begin = {"mu.mean": np.full(2, x.mean()) + [-1e-6, 1e-6], "mu.precision": np.full(2, 200.0), "pi.concentration": np.full(2, 201.0)}
-    got, plain = (fit(model, {"x": x}, *o, "--tol", 1e-10, init=begin) for o in (["--leap-after", "6"], ["--leap-after", "0"]))
+    got, plain = (slow(model, {"x": x}, *o, "--tol", 1e-10, init=begin) for o in (["--leap-after", "6"], ["--leap-after", "0"]))
     assert abs(got.elbo - plain.elbo) < 1e-5 * abs(plain.elbo), (got.elbo, plain.elbo)
     assert got.posterior["mu.mean"].ptp() > 1 and got.report["iterations"] < plain.report["iterations"], (got.posterior["mu.mean"], got.report["iterations"], plain.report["iterations"], got.report.get("leaps"))
     return f"{got.report['iterations']} sweeps, {plain.report['iterations']} without extrapolation"

@@ -31,7 +31,7 @@ def sweeps(name, kind, scope):
         elbos.append(model.bound(q)[0])
         objectives.append(by_hand.objective(law, t, model.bound(q)))
     with temporary({"schedule.txt": "".join(f"{t}\n" for t in SPECS[kind])}) as folder:
-        got = fit(model.TEXT, model.data, "--anneal", spec(kind, scope, f"{folder}/schedule.txt"), "--max-iter", 3, "--local-iters", 1,
+        got = fit(model.TEXT, model.data, "--guide", "factorised", "--anneal", spec(kind, scope, f"{folder}/schedule.txt"), "--max-iter", 3, "--local-iters", 1,
                   init={**model.start, **model.local_start}, monotone=False)
     same(got.temperatures, [*SPECS[kind], 1], "temperatures")
     same(got.trace, elbos, "ELBO of trace.csv")
@@ -46,7 +46,7 @@ def settled_items(name):
     model = by_hand.MODELS[name]()
     w = by_hand.weights_at("data", "all", T)
     q = model.rest(model.items({**model.start, **model.local_start}, w, passes=2000), w)
-    got = fit(model.TEXT, model.data, "--anneal", f"linear:from={T},over=9", "--max-iter", 1, "--local-iters", 5000,
+    got = fit(model.TEXT, model.data, "--guide", "factorised", "--anneal", f"linear:from={T},over=9", "--max-iter", 1, "--local-iters", 5000,
               "--local-tol", 1e-14, init={**model.start, **model.local_start}, monotone=False)
     for k, v in model.shown(q).items():
         same(got.posterior[k], v, k, 1e-9)

@@ -64,7 +64,7 @@ class OneOfMany:
 
 def stops(model, tolerance):
     want = sweeps_until_settled(model, tolerance)
-    got = fit(model.TEXT, model.data, "--tol", tolerance, "--max-iter", 3000, "--leap-after", 0, "--local-iters", 1, init=model.start)
+    got = fit(model.TEXT, model.data, "--guide", "factorised", "--tol", tolerance, "--max-iter", 3000, "--leap-after", 0, "--local-iters", 1, init=model.start)
     if (got.report["iterations"], got.report["status"]) != (want, "converged"):
         raise AssertionError(f"{got.report['status']} after {got.report['iterations']} sweeps, not {want}")
     return f"{want} sweeps"

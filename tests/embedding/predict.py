@@ -67,7 +67,7 @@ class Case:
         write(name + ".lehr", text)
         of_file, members = filled(train, rows)
         write_json("train.json", of_file)
-        lehr("fit", name + ".lehr", "--data", "train.json", "--quiet", "--search", "none", "--out", name, *fit)
+        lehr("fit", name + ".lehr", "--data", "train.json", "--quiet", "--guide", "factorised", "--search", "none", "--out", name, *fit)
         lehr("build", name + ".lehr", "-o", name, "--shared", *build)
         self.built = Built(name, sizes)
         data = self.built.structure("data", {**sizes, **members})
@@ -273,7 +273,7 @@ def example():
     printed = run("./waiting", faithful, "1.5", "3", "4.5").stdout
     minutes, waiting = np.genfromtxt(faithful, delimiter=",", skip_header=1).T
     write_json("all.json", {"x": minutes[:, None].tolist(), "y": waiting.tolist()})
-    lehr("fit", "linear_regression.lehr", "--data", "all.json", "--tol", "1e-12", "--out", "f")
+    lehr("fit", "linear_regression.lehr", "--data", "all.json", "--guide", "factorised", "--tol", "1e-12", "--out", "f")
     write_json("next.json", {"x": [[1.5], [3], [4.5]]})
     lehr("predict", "f", "--data", "next.json", "--out", "f.npz")
     want = np.load("f.npz")

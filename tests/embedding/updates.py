@@ -94,7 +94,7 @@ def conjugate(title):
     build(name, re.sub(r"model \w+", f"model {name}", text_of(title)))
     data = {k: np.asarray(x, float) for k, x in MODELS[title][1].items()}
     np.savez("all.npz", **data)
-    lehr("fit", name + ".lehr", "--data", "all.npz", "--quiet", "--out", "all")
+    lehr("fit", name + ".lehr", "--data", "all.npz", "--guide", "factorised", "--quiet", "--out", "all")
     whole, elbo = posterior("all")
     o = Object(name, {"n": 20, "throw_": 20}, "throw_" if title == "coin" else "n")
     elbos = 0.0
@@ -140,7 +140,7 @@ def chain(name, keep):
     for k, end in enumerate(np.cumsum(sizes)):
         batch = {key: np.asarray(x, float)[end - sizes[k]:end] for key, x in data.items()}
         np.savez("batch.npz", **batch)
-        command = ["update", f"fit{k - 1}", "--forget", str(keep)] if k else ["fit", built + ".lehr", "--search", "none"]
+        command = ["update", f"fit{k - 1}", "--forget", str(keep)] if k else ["fit", built + ".lehr", "--guide", "factorised", "--search", "none"]
         lehr(*command, "--data", "batch.npz", "--seed", "1", "--max-iter", str(sweeps), "--tol", "0", "--leap-after", "0", "--quiet", "--out", f"fit{k}")
         if k == 0:
             o.start(batch)

@@ -308,7 +308,7 @@ class ModelTest(unittest.TestCase):
         thread = threading.Thread(target=interrupt)
         thread.start()
         with self.assertRaises(KeyboardInterrupt):
-            m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, max_iter=1000000,
+            m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, leap_after=0, max_iter=1000000,
                   on_sweep=lambda *_: begun.set() or time.sleep(0.01))
         thread.join()
         self.assertEqual(m.status_, "interrupted")
@@ -317,7 +317,7 @@ class ModelTest(unittest.TestCase):
             timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
             timer.start()
             with self.assertRaises(KeyboardInterrupt):
-                m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, max_iter=1000000)
+                m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, leap_after=0, max_iter=1000000)
             timer.join()
             self.assertEqual(m.status_, "interrupted")
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)

@@ -269,9 +269,12 @@ def guides_derive(folder):
     text = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10)LIMIT;
       observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
     values = written(folder, json.dumps({"x": x.tolist(), "y": y.tolist()}), "data.json")
+    chosen = run("derive", written(folder, text.replace("LIMIT", "")), code=0).stdout
+    said_everywhere.append(chosen)
+    assert "joint(a, b)" in chosen and "`guide factorised;` makes none" in chosen, chosen
     for limit in ["", " above 0"]:
         model = text.replace("LIMIT", limit)
-        done = run("fit", written(folder, model), "--data", values, "--quiet", "--out", f"{folder}/line")
+        done = run("fit", written(folder, model), "--data", values, "--guide", "factorised", "--quiet", "--out", f"{folder}/line")
         assert "strongly coupled" in done.stderr, done.stderr
         lines = [q for q in quoted(done.stderr) if q.endswith(";")]
         if limit:

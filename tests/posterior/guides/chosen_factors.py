@@ -107,14 +107,16 @@ def elements():
 
 
 def products():
-    """A product of two Normal variables is no quadratic term: they stay factors of their own, what is added joins one of them."""
-    model = """model product { plate n; plate d = 3; plate k = 2;
-      w[d] ~ MvNormal(mean = 0, precision = 1) over k; c[d] ~ Normal(mean = 0, sd = 10); z[n] ~ MvNormal(mean = 0, precision = 1) over k;
-      observe y[n, d] ~ Normal(mean = dot(w[d], z[n]) + c[d], precision = 4); }"""
-    y = RNG.normal(size=(50, 2)) @ RNG.normal(size=(2, 3)) + RNG.normal(size=(50, 3)) / 2 + 7
-    got = fit(model, {"y": y})
-    assert np.shape(got.posterior["joint(w, c).mean"]) == (3, 3)
-    assert got.elbo > fit(model, {"y": y}, "--guide", "factorised").elbo
+    """A product of two Normal variables is no quadratic term: they keep factors of their own, and what is added is joined with others."""
+    model = """model product { plate n; plate d = 3; plate k = 2; data v[n] : real;
+      w[d] ~ MvNormal(mean = 0, precision = 1) over k; c[d] ~ Normal(mean = 0, sd = 10); b[d] ~ Normal(mean = 0, sd = 1);
+      z[n] ~ MvNormal(mean = 0, precision = 1) over k;
+      observe y[n, d] ~ Normal(mean = dot(w[d], z[n]) + c[d] + b[d] * v[n], precision = 4); }"""
+    v = RNG.normal(size=50) + 4
+    y = RNG.normal(size=(50, 2)) @ RNG.normal(size=(2, 3)) + RNG.normal(size=(50, 3)) / 2 + 7 + v[:, None]
+    got = fit(model, {"y": y, "v": v})
+    assert np.shape(got.posterior["joint(c, b).mean"]) == (3, 2) and not any("w" in k and "joint" in k for k in got.posterior)
+    assert got.elbo > fit(model, {"y": y, "v": v}, "--guide", "factorised").elbo
     return f"ELBO {got.elbo:.3f}"
 
 
