@@ -59,7 +59,7 @@ class ModelTest(unittest.TestCase):
         text = """model line { plate n; plate d; data u[n] : vector over d; data x[n] : real; w ~ MvNormal(mean = 0, precision = 0.01) over d;
           b ~ Normal(mean = 0, sd = 10); observe y[n] ~ Normal(mean = dot(w, u[n]) + b * x[n], sd = 1); }"""
         data = {"u": np.ones((30, 1)), "x": x, "y": 1 + x}
-        model = lehr.Model(text).fit(data, sds="linear-response", search="none", max_iter=50000)
+        model = lehr.Model(text).fit(data, guide="factorised", sds="linear-response", search="none", max_iter=50000)
         w, b = model.posterior_["w"], model.posterior_["b"]
         np.testing.assert_allclose([w.sd[0], b.sd], np.sqrt(np.diag(covariance)), rtol=1e-8)
         np.testing.assert_allclose(w.covariance, covariance[:1, :1], rtol=1e-8)
