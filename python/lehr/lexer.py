@@ -4,7 +4,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation
 
 # The keywords of grammar/Lehr.g4: those that begin a declaration, those within one, and the types of data.
 DECLARATIONS = ("model", "const", "plate", "data", "let", "observe", "potential", "guide")
-WITHIN = ("in", "ordered", "times", "from", "over", "start", "censored", "above", "below", "joint", "point", "independent", "order", "sum")
+WITHIN = ("in", "ordered", "times", "from", "over", "start", "censored", "above", "below", "joint", "point", "independent", "order", "factorised", "sum")
 TYPES = ("real", "count", "vector", "matrix", "simplex")
 
 

@@ -23,7 +23,10 @@ constexpr double kDamping = 1e-8, kMoreDamping = 100, kLessDamping = 10;  // lea
 constexpr double kSingular = 1e-14;    // eigenvalues of the least squares that count as 0, relative to the largest
 constexpr double kLeast = 0.1;         // least part of a step that is tried
 constexpr Eigen::Index kBlock = 1024;  // coordinates that are multiplied together
-constexpr double kRounding = 1e-12;    // falls of the ELBO relative to it that are rounding
+/// An extrapolation moves no positive number below this fraction of the largest of its array. As a concentration goes
+/// to 0, terms of the ELBO grow without bound and cancel, so that it loses digits.
+constexpr double kSmallest = 1e-6;
+constexpr double kRounding = 1e-12;  // falls of the ELBO relative to it that are rounding
 
 using machine::Parameter;
 using machine::ParameterRow;
@@ -172,7 +175,8 @@ bool shift(const Engine& e, const Arrays& now, const Eigen::ArrayXd& step, doubl
     const Eigen::Index n = count_of(x);
     const Eigen::Map<const Eigen::ArrayXd> from(now[k++].data(), n);
     MapOf to(x.data(), n);
-    if (is_logarithmic(a)) to = from * (factor * step.segment(begin, n)).exp();
+    if (is_logarithmic(a) && n > 0)
+      to = (from * (factor * step.segment(begin, n)).exp()).max(from.min(kSmallest * from.maxCoeff()));
     else to = from + factor * step.segment(begin, n);
     inside = inside && to.isFinite().all();
     if (is_logarithmic(a) || has_limit(a)) inside = inside && (from > 0 && to <= 0).count() == 0;

@@ -26,7 +26,7 @@ def fit(directory, name, case, arguments, start):
     write(model, case["model"])
     write_json(data, case["data"])
     np.savez(init, **{k: np.asarray(v, dtype=float) for k, v in start.items()})
-    lehr("fit", model, "--data", data, "--out", out, "--init", init, "--save-locals", "--quiet", "--local-iters", "1", *arguments)
+    lehr("fit", model, "--data", data, "--out", out, "--init", init, "--save-locals", "--quiet", "--guide", "factorised", "--local-iters", "1", *arguments)
     return arrays(os.path.join(out, "posterior.npz")), read_json(os.path.join(out, "fit.json"))
 
 

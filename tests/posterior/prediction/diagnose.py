@@ -376,10 +376,10 @@ def links():
 @check
 def most():
     """With fewer parameters allowed than the factors have, there is no linear response, and the reason says so."""
-    d = Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 3)
+    d = Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 3, factorised=True)
     assert d.json["linear_response"] == {} and "4 parameters" in d.json["why_no_response"], d.json["why_no_response"]
-    assert Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 4).response("a")[0] > 0
-    none = Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 0).json
+    assert Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 4, factorised=True).response("a")[0] > 0
+    none = Diagnosed(CORRELATED, correlated(0.5), "--draws", 100, "--most", 0, factorised=True).json
     assert none["linear_response"] == {} and none["why_no_response"]
     return "4 of 4"
 
