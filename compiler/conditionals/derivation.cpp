@@ -439,10 +439,8 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
 }
 
 std::string why_joint(const DerivedBlock& block) {
-  if (block.chosen_for.empty()) return "";
-  const bool one = block.chosen_for.size() == 1;
-  return fmt::format("one factor, since {} {} {} products of its numbers; `guide factorised;` makes none",
-                     one ? "line" : "lines", fmt::join(block.chosen_for, ", "), one ? "has" : "have");
+  return block.chosen_for.empty() ? ""
+                                  : "one factor, because of products of its numbers; `guide factorised;` makes none";
 }
 
 Derivation derivation_of(const model::Model& m, const Conditionals& c, const Source& source) {

@@ -119,7 +119,7 @@ std::string block_text(const DerivedBlock& b) {
   }
   out += b.point ? fmt::format("{} := mode of {}\n", v, b.family) : fmt::format("q({}) = {}\n", v, b.family);
   out += equations_text(b.update);
-  if (!b.chosen_for.empty()) out += fmt::format("  {}\n", why_joint(b));
+  if (!b.chosen_for.empty()) out += rows_text({{"  " + why_joint(b), b.chosen_for}});
   if (!b.sequential.empty()) {
     out += fmt::format("  updated one {} after another: elements that differ there share a term\n",
                        fmt::join(b.sequential, ", one "));

@@ -23,9 +23,9 @@ constexpr double kDamping = 1e-8, kMoreDamping = 100, kLessDamping = 10;  // lea
 constexpr double kSingular = 1e-14;    // eigenvalues of the least squares that count as 0, relative to the largest
 constexpr double kLeast = 0.1;         // least part of a step that is tried
 constexpr Eigen::Index kBlock = 1024;  // coordinates that are multiplied together
-/// An extrapolation moves no positive number below this fraction of the largest of its array. As a concentration goes
-/// to 0, terms of the ELBO grow without bound and cancel, so that it loses digits.
-constexpr double kSmallest = 1e-6;
+/// Below this fraction of the largest of its array, a positive point is on its way to 0, and nothing is extrapolated.
+/// As a concentration goes to 0, terms of the ELBO grow without bound and cancel, so that it loses digits.
+constexpr double kVanishing = 1e-4;
 constexpr double kRounding = 1e-12;  // falls of the ELBO relative to it that are rounding
 
 using machine::Parameter;
@@ -147,6 +147,15 @@ std::vector<double> weights_of(const Engine& e) {
   return out;
 }
 
+/// Returns true if a point that is a positive number is on its way to 0.
+bool vanishes(const Engine& e) {
+  return std::ranges::any_of(machine::parameters_of(e.model()), [&](const ParameterRow& row) {
+    if (row.by_stage || row.parameter != Parameter::value || row.support != machine::Support::positive) return false;
+    const std::span<const double> x = e.reals(row.buffer);
+    return !x.empty() && std::ranges::min(x) < kVanishing * std::ranges::max(x);
+  });
+}
+
 /// Returns how many sweeps are combined.
 std::size_t most_sweeps(const Engine& e) {
   std::size_t n = 1;
@@ -175,8 +184,7 @@ bool shift(const Engine& e, const Arrays& now, const Eigen::ArrayXd& step, doubl
     const Eigen::Index n = count_of(x);
     const Eigen::Map<const Eigen::ArrayXd> from(now[k++].data(), n);
     MapOf to(x.data(), n);
-    if (is_logarithmic(a) && n > 0)
-      to = (from * (factor * step.segment(begin, n)).exp()).max(from.min(kSmallest * from.maxCoeff()));
+    if (is_logarithmic(a)) to = from * (factor * step.segment(begin, n)).exp();
     else to = from + factor * step.segment(begin, n);
     inside = inside && to.isFinite().all();
     if (is_logarithmic(a) || has_limit(a)) inside = inside && (from > 0 && to <= 0).count() == 0;
@@ -250,6 +258,7 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   if (!undone_) elbos_.push_back(elbo.value);
   if (elbos_.size() > kRecent) elbos_.pop_front();
   if (last_.size() < 2 || since_ < 2) return false;
+  if (e_.recorded([&] { return vanishes(e_); })) return false;
   const bool begins = count_.accepted + count_.refused == 0;
   if (begins && !(e_.recorded([&] { return slowness(); }) > kSlow)) return false;
   before_ = e_.snapshot_state();

@@ -341,6 +341,9 @@ def built(b):
     data yet that could tell."""
     if any(p.parent or p.size == 0 for p in b.case.plates.values()) or b.base[0] or not all_informed(b.case):
         return False
+    stated = "guide joint" in "\n".join(b.case.lines)
+    if not stated and any(name.startswith("joint(") for name in b.base[1]):
+        return False  # joint factors that a fit chooses are none of an object's
     sizes = b.case.sizes()
     missing = [n for n, a in b.case.arrays.items() if np.isnan(np.asarray(a.value, dtype=float)).any()]
     name = f"{b.folder}/random"
