@@ -258,6 +258,9 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   if (!undone_) elbos_.push_back(elbo.value);
   if (elbos_.size() > kRecent) elbos_.pop_front();
   if (last_.size() < 2 || since_ < 2) return false;
+  // Where the ELBO stands still, an extrapolation would only follow rounding errors.
+  const auto [least, most] = std::ranges::minmax(elbos_);
+  if (elbos_.size() == kRecent && most - least <= kRounding * (1 + std::abs(most))) return false;
   if (e_.recorded([&] { return vanishes(e_); })) return false;
   const bool begins = count_.accepted + count_.refused == 0;
   if (begins && !(e_.recorded([&] { return slowness(); }) > kSlow)) return false;
