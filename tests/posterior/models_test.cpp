@@ -117,6 +117,9 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
 
       const double top = best_elbo(*p, native, tight);
       REQUIRE(std::isfinite(top));
+      // Expected squares of a chain of numbers near 1000 cancel with the data's, to 1e-8 of a nat.
+      const auto is_a_chain = [](const conditionals::Block& b) { return b.chain.has_value(); };
+      const bool chains = std::ranges::any_of(p->front.schedule.conditionals.blocks, is_a_chain);
       for (const NamedArray& array : native.posterior(false)) {
         if (array.name.ends_with(".probs") || is_chain(*p, array.name.substr(0, array.name.find('.')))) continue;
         const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
@@ -149,7 +152,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
           const double up = at(h), down = at(-h);
           REQUIRE(native.set({array}, "test"));
           const double slope = (up - down) / (2 * h), curvature = (up - 2 * top + down) / (h * h);
-          const double noise = 1e-11 * (1 + std::abs(top));
+          const double noise = (chains ? 1e-10 : 1e-11) * (1 + std::abs(top));
           INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
           CHECK(up <= top + noise);
           // A positive point whose maximum is at 0 approaches it without reaching it, so the ELBO rises only in that
