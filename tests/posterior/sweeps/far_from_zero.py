@@ -17,7 +17,7 @@ from fitting import arrays, finish, lehr, plain, temporary  # noqa: E402
 TOLERANCE, FEWER_DIGITS = 1e-6, 1e-3
 NUMERICAL = 5
 OPTIONS = ["--search", "none", "--max-iter", "3000"]
-TIGHT, AT_REST = ["--tol", "1e-13"], ["--tol", "1e-16"]  # the second: until nothing moves, whatever a mean is told from
+TIGHT, AT_REST = ["--tol", "1e-13"], ["--tol", "1e-16", "--guide", "factorised"]  # the second: until nothing moves, whatever a mean is told from
 NAMED = ("with a standard deviation of", "lost in rounding", "cannot be told apart")
 
 
@@ -258,7 +258,7 @@ observe y[n] ~ Normal(mean = dot(w, x[n]), precision = 1);""")
         data = {"x": np.stack([np.ones(n), x], 1), "y": y}
         want = {"w.mean": mean, "sd": np.sqrt(np.diag(covariance))}
         unit = {"w.mean": np.sqrt(np.diag(covariance))}
-    got, said = run(text, data, *TIGHT)
+    got, said = run(text, data, *TIGHT, *["--guide", "factorised"] * apart)
     if got is None:
         return refused(said)
     if not apart:
