@@ -64,7 +64,7 @@ class Problem:
     def fit(self, *arguments, init=None):
         """fit.json, and the folder of the fit."""
         out = self.at(f"out{next(self.count)}")
-        command = [self.lehr, "fit", self.model, *self.arguments, "--out", out, "--quiet", "--search", "none", *map(str, arguments)]
+        command = [self.lehr, "fit", self.model, *self.arguments, "--out", out, "--quiet", "--search", "none", "--guide", "factorised", *map(str, arguments)]
         if isinstance(init, dict):
             np.savez(self.at("init.npz"), **init)
             init = self.at("init.npz")

@@ -72,8 +72,8 @@ double StoppingRule::remaining_movement(double moved) {
   return tail_after(moved, ratio);
 }
 
-bool StoppingRule::converged(double elbo) {
-  const double moved = movement(), left = remaining_movement(moved), root = std::sqrt(tolerance_);
+bool StoppingRule::converged(double elbo, double share) {
+  const double moved = movement(), left = remaining_movement(moved), root = share * std::sqrt(tolerance_);
   const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
   first_ = false;
   previous_ = elbo;
@@ -219,10 +219,12 @@ bool CaviRun::judge(double t, double noise, double objective) {
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
   // After an extrapolation that was undone, the state is that which the rule has judged before.
   if (extrapolation_.undone()) return false;
-  const bool still = stopping_rule_.converged(out_.elbo), before = std::exchange(still_, still);
-  if (!still || a.active(out_.iterations - 1)) return false;
-  // Of two sweeps one may follow an extrapolation, whose length says how far the fixed point is.
+  // Of two sweeps one may follow an extrapolation, so that their movements say less of the distance to the fixed point.
+  constexpr double kShare = 0.25;
   const bool extrapolates = out_.extrapolations.accepted + out_.extrapolations.refused > 0;
+  const bool still = stopping_rule_.converged(out_.elbo, extrapolates ? kShare : 1),
+             before = std::exchange(still_, still);
+  if (!still || a.active(out_.iterations - 1)) return false;
   return !extrapolates || (before && !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo))));
 }
 

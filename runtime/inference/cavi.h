@@ -84,11 +84,12 @@ class StoppingRule {
   StoppingRule(const Engine& e, const CaviOptions& options);
   /// Returns true if the run has converged, of which three things must hold. Since the last call the ELBO moved by at
   /// most tolerance * (1 + |ELBO|). Every global parameter array moved by at most sqrt(tolerance) of its mean size. A
-  /// geometric series through the last movements says that no more than this is left to move.
+  /// geometric series through the last movements says that no more than this is left to move. `share` multiplies
+  /// sqrt(tolerance): after extrapolations the movements say less of what is left.
   ///
   /// Call it once, with the ELBO in nats, after each sweep that has an ELBO, except those that were undone. It compares
   /// with the call before, so the first call returns false.
-  bool converged(double elbo);
+  bool converged(double elbo, double share = 1);
 
  private:
   /// Returns the largest relative movement of a parameter array since the last call.

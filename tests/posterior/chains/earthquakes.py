@@ -64,7 +64,7 @@ def point_fit(K, *arguments, init=None):
 
 def maximum(K, *arguments, init=None):
     """Rates in order and the log likelihood of a point fit, which must be a fixed point of EM."""
-    got = point_fit(K, "--max-iter", 20000, "--tol", "1e-13", *arguments, init=init)
+    got = point_fit(K, "--max-iter", 20000, "--tol", "1e-15", *arguments, init=init)
     point = [got.posterior[f"{name}.value"] for name in ("pi", "A", "l")]
     log_likelihood, step = em_step(*point)
     log_prior = (K + 1) * lgamma(K) + np.sum(np.log(FLAT) - FLAT * point[2])

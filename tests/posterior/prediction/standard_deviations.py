@@ -14,7 +14,7 @@ sys.path.append(f"{sys.path[0]}/..")
 from fitting import Folder, arrays, check, finish, lehr, plain, read, read_csv, read_json, relative, temporary, write, write_json  # noqa: E402
 
 RNG = np.random.default_rng(12)
-CORRECTED = ["--search", "none", "--max-iter", "20000", "--sds", "linear-response"]
+CORRECTED = ["--guide", "factorised", "--search", "none", "--max-iter", "20000", "--sds", "linear-response"]
 LINE = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
   observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
 
@@ -227,7 +227,7 @@ def refused():
         model, bound = write(at("m.lehr"), LINE), write_json(at("d.json"), plain(data))
 
         def fails(*arguments, code=2, text=model):
-            return lehr("fit", text, "--data", bound, "--out", at("out"), "--sds", "linear-response", *arguments, code=code).stderr
+            return lehr("fit", text, "--data", bound, "--out", at("out"), "--sds", "linear-response", "--guide", "factorised", *arguments, code=code).stderr
 
         assert "cavi" in fails("--method", "gibbs") and "cavi" in fails("--method", "svi")
         assert "leave out --temper" in fails("--temper", "global", "--search", "none")
@@ -238,7 +238,7 @@ def refused():
         many = write(at("v.lehr"), "model m { plate n; plate d = 70; w ~ MvNormal(mean = 0, precision = 1) over d; "
                      "observe y[n] ~ Normal(mean = w[0], sd = 1); }")
         assert "2555 parameters" in fails(text=many)
-        early = lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "linear-response", "--max-iter", "3", code=0).stderr
+        early = lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "linear-response", "--guide", "factorised", "--max-iter", "3", code=0).stderr
         assert "converged fit" in early and not os.path.exists(at("out/sds.npz"))
     return "each with its reason"
 
@@ -250,7 +250,7 @@ def warned():
     with temporary() as folder:
         at = lambda name: os.path.join(folder, name)
         done = lehr("fit", write(at("m.lehr"), LINE), "--data", write_json(at("d.json"), plain(d)), "--out", at("out"), "--search", "none",
-                    "--max-iter", 20000, code=0)
+                    "--guide", "factorised", "--max-iter", 20000, code=0)
         said = " ".join(done.stderr.split())
         f = Corrected(LINE, d)
         ratio = min(float(f.q(v) / f.sds[f"{v}.sd"]) for v in "ab")
