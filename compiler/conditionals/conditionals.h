@@ -102,9 +102,8 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
 /// some variable cannot be drawn, it returns a text that names it and says why.
 std::variant<Conditionals, std::string> with_sample_factors(const model::Model& m, Conditionals c);
 
-/// Returns why the variables cannot share one MvNormal factor, in words, or nothing if they can. All must be Normal or
-/// MvNormal (also improper), on the same plates. A plate that only some have numbers coordinates of the vector, so its
-/// size must be a constant of the code.
+/// Returns why the members of the guide cannot share one MvNormal factor, in words, or nothing if they can. All must be
+/// Normal or MvNormal (also improper). A plate that only some have, or that the guide lists, numbers coordinates.
 std::optional<std::string> why_not_one_normal(const model::Model& m, const model::JointGuide& guide);
 
 /// Returns the statements that give the prior of the block: those of its variable, mean and members, and further

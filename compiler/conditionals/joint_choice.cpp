@@ -3,7 +3,7 @@
 //
 //   y[n] ~ Normal(mean = a + b * x[n] + u[g[n]], ...)     {a}, {b}, {u}  ->  {a, b}, {u}  ->  {a, b, u}
 //
-// The last step is not taken if u has very many elements.
+// The last step is left out if u has very many elements.
 #include "compiler/conditionals/joint_choice.h"
 
 #include <algorithm>

@@ -9,7 +9,8 @@
 namespace lehr {
 
 /// Values by key. Of several threads that ask for one key, the first makes the value and the others wait for it. Beyond
-/// `kMostValues` keys all values are forgotten, so that the memory stays small; whoever uses one keeps it alive.
+/// `kMostValues` keys all values are forgotten, so that the memory stays small; a value stays alive as long as it is
+/// used.
 template <class Key, class Value>
 class Memo {
  public:
