@@ -95,6 +95,8 @@ TEST_CASE("every model: passes in parts raise the ELBO, to the fixed points of s
       CaviOptions o;
       o.max_iterations = 3000;
       o.tolerance = 1e-12;
+      // Plain sweeps: extrapolation takes the points of unused topics where the ELBO has few digits.
+      o.leap_after = 0;
       const Outcome settled = run_cavi(d.engine(), o, [](const SweepReport&) { return true; });
       if (settled.status != Status::converged) continue;
       const Parameters at = d.engine().global_parameters();
