@@ -70,6 +70,10 @@ struct BoundData {
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
+/// Returns the size of the plate that numbers the coordinates of a joint factor, which follows from the sizes of the
+/// other plates.
+std::int64_t coordinate_count(const model::Model& model, model::PlateId plate, const std::vector<std::int64_t>& sizes);
+
 /// Adds the sizes of plates that `model` has beyond those of the model that `data` were bound to, which number the
 /// coordinates of joint factors.
 void add_sizes(const model::Model& model, BoundData& data);

@@ -246,12 +246,12 @@ void compute_sizes(Binder& b) {
 }
 
 /// Returns the value of a size that is a sum of products of sizes and numbers.
-static std::int64_t added_size(const Model& m, ExprId id, const std::vector<std::int64_t>& sizes) {
+static std::int64_t value_of(const Model& m, ExprId id, const std::vector<std::int64_t>& sizes) {
   const auto& node = m[id].node;
   if (const auto* number = std::get_if<Number>(&node)) return static_cast<std::int64_t>(number->value);
   if (const auto* size = std::get_if<SizeOf>(&node)) return sizes[m[size->plate].set.index()];
   const auto& sum = std::get<Binary>(node);
-  const std::int64_t left = added_size(m, sum.left, sizes), right = added_size(m, sum.right, sizes);
+  const std::int64_t left = value_of(m, sum.left, sizes), right = value_of(m, sum.right, sizes);
   return sum.op == BinaryOp::add ? left + right : left * right;
 }
 
@@ -259,10 +259,13 @@ static std::int64_t added_size(const Model& m, ExprId id, const std::vector<std:
 
 namespace lehr {
 
+std::int64_t coordinate_count(const model::Model& model, model::PlateId plate, const std::vector<std::int64_t>& sizes) {
+  return model::value_of(model, *model[plate].size, sizes);
+}
+
 void add_sizes(const model::Model& model, BoundData& data) {
-  const std::size_t before = data.sizes.size();
-  for (std::size_t k = before; k < model.plates.size(); ++k)
-    data.sizes.push_back(model::added_size(model, *model.plates[k].size, data.sizes));
+  for (std::size_t k = data.sizes.size(); k < model.plates.size(); ++k)
+    data.sizes.push_back(coordinate_count(model, model::PlateId(k), data.sizes));
   data.sized_by_data.resize(model.plates.size(), true);
   data.offsets.resize(model.plates.size());
   data.labels.resize(model.plates.size());

@@ -118,9 +118,9 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
   Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
-  const Impl program = program_of(*impl_, fit.impl());
+  const std::shared_ptr<const Impl> of_fit = program_of(*impl_, fit.impl());
   Result<BoundModel> bound =
-      bind_for_fit(program.source, program.resolved, program.complete, fit.impl().settings, std::move(*dataset));
+      bind_for_fit(of_fit->source, of_fit->resolved, of_fit->complete, fit.impl().settings, std::move(*dataset));
   if (!bound) return without_option_prefix(bound.error());
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fit.impl().settings;
@@ -159,9 +159,9 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   options.instance = impl_->instance;
   options.items = as_saved_fit(fit.impl()).items;
   std::ranges::copy(fit.impl().global, std::back_inserter(options.items));
-  const Impl program = program_of(*impl_, fit.impl());
+  const std::shared_ptr<const Impl> of_fit = program_of(*impl_, fit.impl());
   const Result<std::unique_ptr<HeldOut>> held_out =
-      HeldOut::make(program.source, program.resolved, program.complete, *dataset, fit.impl().settings, options);
+      HeldOut::make(of_fit->source, of_fit->resolved, of_fit->complete, *dataset, fit.impl().settings, options);
   if (!held_out) return without_option_prefix(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return without_option_prefix(score.error());

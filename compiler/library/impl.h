@@ -1,7 +1,11 @@
 // The private state of the classes in lehr.h. Only compiler/library/*.cpp include this.
 #pragma once
+#include <map>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +23,12 @@ struct Program::Impl {
   Analysed complete;                          // derivation for data without missing values
   Settings settings;                          // constants, sizes and labels
   MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
+  /// What program_of made of this program, by the names of factors of a fit that this program does not have.
+  struct OfFits {
+    std::mutex mutex;
+    std::map<std::set<std::string>, std::shared_ptr<const Impl>> programs = {};
+  };
+  std::shared_ptr<OfFits> of_fits = std::make_shared<OfFits>();
 };
 
 /// The private state of a Fit: the best run and what is reported of it.
@@ -37,8 +47,9 @@ struct Fit::Impl {
 /// Returns an error if the fit is not one of this program's model: their variables or plates differ.
 std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit);
 
-/// Returns the program with the joint factors that the fit has (with_joint_factors_of).
-Program::Impl program_of(const Program::Impl& program, const Fit::Impl& fit);
+/// Returns the program with the joint factors that the fit has (with_joint_factors_of). Fits with the same factors
+/// share it; several threads may call this.
+std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Converts a fit to the form in which predictions and scores read saved fits.
 SavedFit as_saved_fit(const Fit::Impl& fit);

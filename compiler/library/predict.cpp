@@ -29,13 +29,24 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
   return out;
 }
 
-Program::Impl program_of(const Program::Impl& program, const Fit::Impl& fit) {
-  Program::Impl out = program;
-  out.resolved = with_joint_factors_of(program.resolved, fit.global);
+std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, const Fit::Impl& fit) {
+  const std::vector<model::Variable>& variables = program.complete.model.variables;
+  std::set<std::string> others;
+  for (const NamedArray& a : fit.global) {
+    std::string name = a.name.substr(0, a.name.rfind('.'));
+    if (std::ranges::find(variables, name, &model::Variable::name) == variables.end()) others.insert(std::move(name));
+  }
+  const std::lock_guard lock(program.of_fits->mutex);
+  std::shared_ptr<const Program::Impl>& known = program.of_fits->programs[std::move(others)];
+  if (known) return known;
+  auto out = std::make_shared<Program::Impl>(program);
+  out->resolved = with_joint_factors_of(program.resolved, fit.global);
   Diagnostics ignored;
-  if (out.resolved.guide.joint.size() > program.resolved.guide.joint.size())
-    out.complete = *analyse(out.resolved, {}, ignored);
-  return out;
+  if (out->resolved.guide.joint.size() > program.resolved.guide.joint.size())
+    out->complete = *analyse(out->resolved, {}, ignored);
+  // The copy would keep itself alive in its own table.
+  out->of_fits = std::make_shared<Program::Impl::OfFits>();
+  return known = std::move(out);
 }
 
 Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> data,
@@ -47,8 +58,8 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   if (!dataset) return dataset.error();
   const PredictionOptions how{
       options.draws, options.seed, {options.local_iterations, options.local_tolerance}, impl_->instance};
-  const Impl program = program_of(*impl_, fit.impl());
-  const Result<Prediction> made = lehr::predict(program.source, program.resolved, program.complete, *dataset,
+  const std::shared_ptr<const Impl> of_fit = program_of(*impl_, fit.impl());
+  const Result<Prediction> made = lehr::predict(of_fit->source, of_fit->resolved, of_fit->complete, *dataset,
                                                 {options.sizes, options.more}, as_saved_fit(fit.impl()), how);
   if (!made) return with_option_prefix(made.error(), "");
   Predictions out;

@@ -14,15 +14,15 @@ Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, do
   if (!contains(kProportionOrOneRange, forget))
     return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kProportionOrOneRange)), {}};
   if (std::optional<Error> e = model_mismatch(*impl_, prior.impl())) return *e;
-  const Impl program = program_of(*impl_, prior.impl());
+  const std::shared_ptr<const Impl> of_fit = program_of(*impl_, prior.impl());
   const SavedFit fit = saved_fit(prior.impl().summary, prior.impl().global);
-  const Result<PosteriorAsPrior> carried = make_posterior_prior(program.resolved, program.complete, fit, forget);
+  const Result<PosteriorAsPrior> carried = make_posterior_prior(of_fit->resolved, of_fit->complete, fit, forget);
   if (!carried) return without_option_prefix(carried.error());
   Diagnostics diagnostics;
   std::optional<Analysed> complete = analyse(carried->model, {}, diagnostics);
   if (!complete) return Error{ExitCode::model, impl_->source.name, render_tested(diagnostics, impl_->source), {}};
   const Program next(std::make_shared<const Impl>(
-      Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(program.complete, fit)}));
+      Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(of_fit->complete, fit)}));
   std::vector<DataView> all(data.begin(), data.end());
   for (const auto& [name, array] : carried->parameters)
     all.push_back(view(name, array.values, array.shape));

@@ -501,15 +501,7 @@ namespace {
 /// Returns the sizes with that of the plate of a joint variable's coordinates, which follows from its members.
 std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std::vector<std::int64_t> sizes) {
   sizes.resize(m.plates.size(), 0);
-  std::int64_t all = 0;
-  for (const Member& member : m[joint].auxiliary->members) {
-    if (m[member.variable].support == math::Support::positive) continue;
-    std::int64_t own = 1;
-    for (const PlateId p : coordinate_plates(m, member))
-      own *= sizes[p.index()];
-    all += own;
-  }
-  sizes[m[joint].event[0].index()] = all;
+  sizes[m[joint].event[0].index()] = coordinate_count(m, m[joint].event[0], sizes);
   return sizes;
 }
 
