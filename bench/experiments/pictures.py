@@ -7,10 +7,12 @@ usage: pictures.py LEHR [--only NAME ...] [--out DIR]
 import argparse
 import os
 
+import pictures_annealing
 import pictures_mackay
+import pictures_tempering
 from common import ROOT
 
-MODULES = [pictures_mackay]
+MODULES = [pictures_mackay, pictures_tempering, pictures_annealing]
 
 
 def main():
