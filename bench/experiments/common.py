@@ -154,6 +154,18 @@ def write(out, name, columns, rows):
         csv.writer(f).writerows([columns, *rows])
 
 
+def results(name):
+    """Rows of a table of docs/results."""
+    with open(os.path.join(ROOT, "docs/results", name + ".csv")) as f:
+        return list(csv.DictReader(f))
+
+
+def measured(text):
+    """Mean and deviation of a cell such as -7.28 (0.01)."""
+    mean, _, sd = text.partition(" (")
+    return float(mean), float(sd.rstrip(")"))
+
+
 def plot(out, name, draw, rows=1, columns=1, size=(6.4, 4.8)):
     """`draw(axes)` into a PNG, where matplotlib is installed; `axes` is an array if there are several."""
     try:

@@ -52,38 +52,6 @@ def spins(out, draws):
     return np.array([line.split(",")[1:] for line in lines[1:]], dtype=float).reshape(draws, -1)
 
 
-def svg(path, x, exact, field, label, critical):
-    """Exact means as dots with bars of two standard errors, mean field as a line."""
-    width, height, left, bottom = 420, 300, 60, 45
-    values = np.concatenate([exact[0] - 2 * exact[1], exact[0] + 2 * exact[1], field])
-    low, high = values.min(), values.max()
-    pad = 0.05 * (high - low)
-
-    def at(u, v):
-        return (left + (u - min(x)) / (max(x) - min(x)) * (width - left - 15),
-                height - bottom - (v - low + pad) / (high - low + 2 * pad) * (height - bottom - 15))
-
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
-             f'<rect width="{width}" height="{height}" fill="white"/>',
-             f'<path d="M{left} 15V{height - bottom}H{width - 15}" fill="none" stroke="black"/>']
-    for t in np.arange(np.ceil(min(x)), max(x) + 0.01):
-        u, _ = at(t, low)
-        lines.append(f'<text x="{u:.0f}" y="{height - bottom + 16}" text-anchor="middle">{t:.0f}</text>')
-    for v in np.linspace(low, high, 5):
-        _, y = at(min(x), v)
-        lines.append(f'<text x="{left - 5}" y="{y + 4:.0f}" text-anchor="end">{v:.2f}</text>')
-    u, _ = at(critical, low)
-    lines.append(f'<path d="M{u:.1f} 15V{height - bottom}" stroke="grey" stroke-dasharray="3 3"/>')
-    lines.append('<polyline fill="none" stroke="firebrick" points="' + " ".join("{:.1f},{:.1f}".format(*at(*p)) for p in zip(x, field)) + '"/>')
-    for u, v, e in zip(x, *exact):
-        (px, py), (_, top), (_, base) = at(u, v), at(u, v + 2 * e), at(u, v - 2 * e)
-        lines.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3"/><path d="M{px:.1f} {top:.1f}V{base:.1f}" stroke="black"/>')
-    lines.append(f'<text x="{(left + width) / 2}" y="{height - 8}" text-anchor="middle">temperature</text>')
-    lines.append(f'<text x="{width - 15}" y="28" text-anchor="end">{label}: exact samples (dots), mean field (line)</text></svg>')
-    with open(path, "w") as f:
-        f.write("\n".join(lines) + "\n")
-
-
 def ising(o):
     data, n = torus(o.side), o.side ** 2
     table = Table(o.out, "ising", ["T", "Kaufman", "energy", "s.e.", "mean field", "|m|", "s.e. m", "field |m|", "sweeps"], decimals=4)
@@ -97,10 +65,6 @@ def ising(o):
         table.add(T, float(kaufman_energy(T, o.side)), float(energy.mean()), float(energy.std() / np.sqrt(o.draws)),
                   float(-(q[data["a"]] * q[data["b"]]).sum() / n), float(m.mean()), float(m.std() / np.sqrt(o.draws)),
                   float(abs(q.mean())), report["iterations"] // (2 * o.draws))
-    T, _, e, se, fe, m, sm, fm, _ = np.array(table.rows).T
-    critical = 2 / np.log(1 + np.sqrt(2))
-    svg(os.path.join(o.out, "ising_energy.svg"), T, (e, se), fe, "energy a spin", critical)
-    svg(os.path.join(o.out, "ising_magnetisation.svg"), T, (m, sm), fm, "|magnetisation|", critical)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import numpy as np
 
 import gaussian_classes
 import lda_annealing
-from common import Problem, shared
+from common import Problem, measured, results, shared
 from drawing import Panel, Picture
 from minibatch_steps import MODEL as TUTORIAL
 from minibatch_steps import data as tutorial_data
-from pictures_tempering import measured, results, trace
+from pictures_tempering import trace
 from problems import GMM, HMM, LDA, digits, documents
 
 NAMES = {"VI": "VI", "det": "deterministic annealing", "stoch": "stochastic annealing"}

@@ -4,7 +4,7 @@ import os
 import numpy as np
 from scipy.special import gammaln
 
-from common import Problem
+from common import Problem, measured, results
 from drawing import Panel, Picture
 from exact_ising import MODEL as ISING
 from exact_ising import kaufman_energy, spins, torus
@@ -255,6 +255,27 @@ def fragment(lehr, draws=400):
                                            ("critical T of the infinite lattice", "quiet", "dot")], left=36, gap=4)
 
 
+def ising(_):
+    """Mean field and exact samples of a torus of 16 x 16 spins, from docs/results/exact_ising.csv"""
+    rows = results("exact_ising")
+    T, fine, panels, m = np.array([float(r["T"]) for r in rows]), np.linspace(2.1, 5, 80), [], np.linspace(0.96, 0.01, 60)
+    for title, kind, limits in (("Energy of a spin (J)", "energy", (-1.9, 0.1)), ("|magnetisation|", "|m|", (-0.05, 1))):
+        p = Panel((2.1, 5.1), limits, title, "temperature T (J / k)")
+        p.rule(x=CRITICAL, style="dot")
+        field = "mean field" if kind == "energy" else "|m|, mean field"
+        p.line(np.append(4 * m / np.arctanh(m), [4, 5.1]), np.append(-2 * m**2 if kind == "energy" else m, [0, 0]), "c0")
+        p.dots(T, [float(r[field]) for r in rows], "c0")
+        if kind == "energy":
+            p.line(fine, [kaufman_energy(t, 16) for t in fine], "c1")
+        mean, error = np.array([measured(r["exact samples (se)" if kind == "energy" else "|m|, exact samples (se)"]) for r in rows]).T
+        p.whiskers(T, mean - 2 * error, mean + 2 * error, "c2")
+        p.dots(T, mean, "c2")
+        panels.append(p)
+    return Picture(panels, 2, (270, 200), [("m = tanh(4 m / T)", "c0", "line"), ("mean field of Lehr", "c0", "dots"), ("exact (Kaufman)", "c1", "line"),
+                                           ("100 exact samples of Lehr, two standard errors", "c2", "dots"),
+                                           ("critical T of the infinite lattice", "quiet", "dot")])
+
+
 def gaussian(lehr):
     """Fig. 33.4: a separable approximation of the posterior of a mean and a standard deviation, step by step"""
     x = 1 + np.array([0.1, -0.4, 0.4, -0.1, 0.0]) / np.sqrt(0.34)
@@ -308,4 +329,4 @@ def logistic(lehr):
                                         ("upper bound, μ = 0.505", "c2", "dash"), ("exp(ELBO) of one observation, ν of Lehr", "c0", "dots")])
 
 
-PICTURES = [coalescence, from_the_past, extremes, exact_sample, two_spins, branches, free_energy, fragment, gaussian, logistic]
+PICTURES = [coalescence, from_the_past, extremes, exact_sample, two_spins, branches, free_energy, ising, fragment, gaussian, logistic]

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 import factorial_mixture
 import yale_faces
-from common import ROOT, Problem
+from common import Problem, measured, results
 from drawing import Panel, Picture
 from equations import held_out_words, split_posts
 from mixture_surface import MODEL as MIXTURE
@@ -23,17 +23,6 @@ def trace(out):
     with open(os.path.join(out, "trace.csv")) as f:
         rows = list(csv.DictReader(f))
     return {name: np.array([float(r[name] or "nan") for r in rows]) for name in rows[0]}
-
-
-def results(name):
-    with open(os.path.join(ROOT, "docs/results", name + ".csv")) as f:
-        return list(csv.DictReader(f))
-
-
-def measured(text):
-    """Mean and standard deviation of a cell such as -7.28 (0.01)."""
-    mean, _, sd = text.partition(" (")
-    return float(mean), float(sd.rstrip(")"))
 
 
 def mixture(lehr):
