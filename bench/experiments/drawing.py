@@ -13,7 +13,7 @@ LIGHT = {"paper": "#fdfdfb", "ink": "#1d2127", "quiet": "#5d6672", "rule": "#d9d
 DARK = {"paper": "#15181d", "ink": "#e4e7eb", "quiet": "#9aa4b1", "rule": "#343a43", "c0": "#6aa9f0", "c1": "#f0935c", "c2": "#5cc893",
         "c3": "#c58be0", "c4": "#d8b63f", "c5": "#f07b8d", "c6": "#53c4d0", "c7": "#b9a99d"}
 DASHES = {"line": "", "dash": "6 3", "dot": "1.5 2.5"}
-LETTER = 6.3  # of a text of 12 units, about
+LETTER = 6.7  # of a text of 12 units, about
 
 
 def colours(scheme):
@@ -241,10 +241,12 @@ class Panel:
 
 
 class Picture:
-    """Panels row by row, each of the size `size`; `key` has the entries of the legend: (text, colour, "line", "dash", "dot" or "dots")."""
+    """Panels row by row, each of the size `size`; `key` has the entries of the legend: (text, colour, "line", "dash", "dot" or "dots").
+    `numbers` are what it shows, by name, for its description."""
 
-    def __init__(self, panels, columns, size, key=(), left=44, gap=16):
+    def __init__(self, panels, columns, size, key=(), left=44, gap=16, numbers=None):
         self.panels, self.columns, self.size, self.key, self.left, self.gap = panels, columns, size, key, left, gap
+        self.numbers = "; ".join(f"{name}: {value:.5g}" for name, value in (numbers or {}).items())
 
     def legend(self, width):
         """Its SVG and its height."""
@@ -273,8 +275,9 @@ class Picture:
         rows = -(-len(self.panels) // self.columns)
         legend, top = self.legend(width)
         height = top + rows * (above + h + below) + 6
+        words = ". ".join(filter(None, [command, self.numbers]))
         out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" role="img"><title>{html.escape(title)}</title>'
-               f"<desc>{html.escape(command)}</desc>{STYLE}"
+               f"<desc>{html.escape(words)}</desc>{STYLE}"
                f'<path class="f paper" d="M0 0H{number(width)}V{number(height)}H0z"/>\n', legend]
         for k, panel in enumerate(self.panels):
             panel.width, panel.height = w, h

@@ -27,9 +27,10 @@ def main():
         file = os.path.join(o.out, name + ".svg")
         title = functions[name].__doc__.splitlines()[0]
         start = sum(os.times()[:4])
-        functions[name](os.path.abspath(o.lehr)).write(file, title, f"bench/experiments/pictures.py LEHR --only {name}")
+        picture = functions[name](os.path.abspath(o.lehr))
+        picture.write(file, title, f"bench/experiments/pictures.py LEHR --only {name}")
         used = sum(os.times()[:4]) - start
-        print(f"{name}: {used:.1f} s of CPU, {os.path.getsize(file) / 1000:.0f} kB, {title}", flush=True)
+        print(f"{name}: {used:.1f} s of CPU, {os.path.getsize(file) / 1000:.0f} kB, {title} ({picture.numbers})", flush=True)
 
 
 if __name__ == "__main__":

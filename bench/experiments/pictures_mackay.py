@@ -1,8 +1,7 @@
 """Pictures of MacKay (2003), chapters 32 and 33: coalescence, exact samples, and mean field beside what is exact. Each function makes one."""
-import os
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from common import Problem, measured, results
 from drawing import Panel, Picture
@@ -284,7 +283,7 @@ def gaussian(lehr):
     start = {"mu.mean": 0.5, "mu.precision": 60.0, "beta.shape": 8.0, "beta.rate": 8 * 0.7**2}
 
     def after(sweeps):
-        _, out = problem.fit("--tol", 0, "--max-iter", sweeps, init={k: np.array(v) for k, v in start.items() if k.startswith("beta")})
+        _, out = problem.fit("--tol", 0, "--max-iter", 200, init={k: np.array(v) for k, v in start.items() if k.startswith("beta")})
         q = posterior(out)
         precision = q["mu.precision"] if "mu.precision" in q else 1 / q["mu.variance"]
         return (float(q["mu.mean"]), float(precision)), (float(q["beta.shape"]), float(q["beta.rate"]))
@@ -329,4 +328,38 @@ def logistic(lehr):
                                         ("upper bound, μ = 0.505", "c2", "dash"), ("exp(ELBO) of one observation, ν of Lehr", "c0", "dots")])
 
 
-PICTURES = [coalescence, from_the_past, extremes, exact_sample, two_spins, branches, free_energy, ising, fragment, gaussian, logistic]
+def kaboom(lehr):
+    """Exercise 33.4: soft K-means with two precisions, one component on an outlier: points, and distributions"""
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.normal(0, 1, (40, 2)), [[3.5, 3.0]]])
+    text = """model m {{ plate n; plate k = 2; plate d = 2; mu[k, d] ~ Normal(mean = 0, sd = 100); tau[k] ~ Gamma(shape = {0}, rate = {1});
+      pi ~ Dirichlet(concentration = 1) over k; z[n] ~ Categorical(pi); observe x[n, d] ~ Normal(mean = mu[z[n], d], precision = tau[z[n]]); {2} }}"""
+    means, panels, largest = np.array([[0, 0], x[-1]]), [], {}
+    for name, model, init in (
+            ("points", text.format(1, 1e-6, "guide point(mu, tau, pi);"), {"mu.value": means, "tau.value": [1, 1e4], "pi.value": [0.9, 0.1]}),
+            ("distributions", text.format(0.1, 0.1, ""),
+             {"mu.mean": means, "mu.precision": [[10, 10], [1e4, 1e4]], "tau.shape": [10, 1], "tau.rate": [10, 1e-4]})):
+        problem = Problem(lehr, model, {"x": x})
+        q = posterior(problem.fit("--max-iter", 200, init={k: np.array(v, dtype=float) for k, v in init.items()})[1])
+        if name == "points":
+            mu, tau, log_tau, log_pi, variance = q["mu.value"], q["tau.value"], np.log(q["tau.value"]), np.log(q["pi.value"]), 0
+        else:
+            mu, tau, variance = q["mu.mean"], q["tau.shape"] / q["tau.rate"], 2 / q["mu.precision"].mean(1)
+            log_tau, log_pi = digamma(q["tau.shape"]) - np.log(q["tau.rate"]), digamma(q["pi.concentration"])
+        g = np.linspace(-4, 5, 73)
+        squares = ((np.stack(np.meshgrid(g, g, indexing="ij"), -1)[..., None, :] - mu) ** 2).sum(-1) + variance
+        odds = np.diff(log_pi + log_tau - tau * squares / 2, axis=-1)[..., 0]
+        p = Panel((-4, 5), (-4, 5), f"{name.capitalize()}: largest precision {tau.max():.1e}" if tau.max() > 1000 else f"{name.capitalize()}: largest precision {tau.max():.2f}", "x1", "x2")
+        p.dots(*x.T, "quiet", 1.8)
+        p.contours(g, g, np.clip(odds, -30, 30), np.log([1 / 9, 1, 9]), "c2", "dash", 1)
+        angle = np.linspace(0, 2 * np.pi, 80)
+        for k in range(2):
+            p.line(mu[k, 0] + 2 / np.sqrt(tau[k]) * np.cos(angle), mu[k, 1] + 2 / np.sqrt(tau[k]) * np.sin(angle), f"c{k}", width=2)
+            p.dots(*mu[k], f"c{k}", 3.2)
+        panels.append(p)
+        largest[f"largest precision, {name}"] = tau.max()
+    return Picture(panels, 2, (270, 270), [("component 1, two sd", "c0", "line"), ("component 2", "c1", "line"), ("responsibilities 0.1, 0.5, 0.9", "c2", "dash"),
+                                           ("data", "quiet", "dots")], numbers=largest)
+
+
+PICTURES = [coalescence, from_the_past, extremes, exact_sample, two_spins, branches, free_energy, ising, fragment, gaussian, kaboom, logistic]

@@ -66,16 +66,18 @@ def text_passes(lehr):
     """Fig. 2: held-out words of KOS posts and temperatures by passes over the data, K = 50"""
     words = Panel((0, 2), (-8.15, -7.45), "Held-out words", "passes over the data", "log predictive (nats a word)")
     heat = Panel((0, 2), (0.95, 1.55), "Temperature", "passes over the data", "T, mean")
+    ends = {}
     with tempfile.TemporaryDirectory() as folder:
         split_posts(folder)
         for k, (name, how) in enumerate(METHODS.items()):
             held_out_words(lehr, folder, "lda", "--epochs", 2, "--set", "K=50", "--test", f"w={folder}/test.ldac", "--test-every", 6, *how)
             t = trace(os.path.join(folder, "out"))
             passes, some = t["iteration"] * 100 / 3130, np.isfinite(t["held_out"])
+            ends[name] = t["held_out"][some][-1]
             words.line(passes[some], t["held_out"][some], f"c{k}")
             words.dots(passes[some], t["held_out"][some], f"c{k}", 2)
             heat.line(passes, t["temperature"], f"c{k}")
-    return Picture([words, heat], 2, (270, 250), [(name, f"c{k}", "line") for k, name in enumerate(METHODS)])
+    return Picture([words, heat], 2, (270, 250), [(name, f"c{k}", "line") for k, name in enumerate(METHODS)], numbers=ends)
 
 
 def text_gains(_):
@@ -163,7 +165,9 @@ def factorial(lehr):
         score.dots(counts, c, f"c{k}", 2)
         warm.line(range(1, len(heat[name]) + 1), heat[name], f"c{k}")
     return Picture([elbo, score, warm], 3, (180, 220), [("VI", "c0", "line"), ("AVI in 10 (faces: 5) sweeps", "c1", "line"),
-                                                        ("AVI in 100 (faces: 50)", "c2", "line"), ("VT", "c3", "line"), ("auto", "c4", "line")], left=40, gap=2)
+                                                        ("AVI in 100 (faces: 50)", "c2", "line"), ("VT", "c3", "line"), ("auto", "c4", "line")], left=40, gap=2,
+                   numbers={f"ELBO of {name}": np.median([t["elbo"][-1] for t, _ in runs[name]]) for name in names}
+                   | {f"held out, {name}": c[-1] for name, c in curves.items()})
 
 
 def features(lehr):
