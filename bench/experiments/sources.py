@@ -22,7 +22,7 @@ FIELDS = {"source", "where", "says", "lehr", "command", "published", "result", "
 INTRO = """# The sources, row by row
 
 Each figure, table, algorithm, claim and exercise of the texts behind Lehr: what it says, the command that shows it, and what came out.
-[Corrections of the texts](../../bench/experiments/errata.md); [experiments](../experiments.md) have the settings.
+[Pictures](pictures.md); [corrections of the texts](../../bench/experiments/errata.md); [experiments](../experiments.md) have the settings.
 
 Commands run from the root of the repository. `LEHR` is the program, `ctest` means `ctest --test-dir build`, and scripts run by
 `/usr/bin/python3`. Rows with * are checked by CI, by `bench/experiments/sources.py LEHR --check`; so are those with `ctest`. The others take
