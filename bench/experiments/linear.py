@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import data
+from drawing import Panel, Picture
 from measure import LEAST, Lehr
 
 ROUNDS = 5
@@ -34,16 +35,15 @@ def measured(fit):
     return fit.without_elbos(), fit.seconds()
 
 
-def drawn(found):
-    """Lines in a square: log10 of the items across, multiples of the largest up to 2."""
-    lines = []
-    for colour, (name, costs) in zip(("#1b6ca8", "#c0392b", "#2e7d32"), found.items()):
-        points = " ".join(f"{60 + 80 * (np.log10(n) - 3):.1f},{220 - 100 * min(c, 2):.1f}" for n, c in costs.items())
-        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}"/>'
-                     f'<text x="70" y="{20 + 16 * len(lines)}" fill="{colour}">{os.path.basename(name)[:-5]}</text>')
-    axes = "".join(f'<text x="{50 + 80 * k}" y="240">10^{k + 3}</text>' for k in range(4))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 340 250" font-family="sans-serif" font-size="11">'
-            f'<path d="M60 20V220H300" fill="none" stroke="#888"/><text x="30" y="124">1</text>{axes}{"".join(lines)}</svg>\n')
+def drawn(found, file):
+    """Multiples of the largest, up to 2."""
+    p = Panel((900, 1_400_000), (0, 2), "", "items", "CPU time a sweep and an item (1: at a million)", log=True,
+              xticks={1000: "1000", 10_000: "10,000", 100_000: "100,000", 1_000_000: "1 million"})
+    for k, costs in enumerate(found.values()):
+        p.line(list(costs), np.minimum(list(costs.values()), 2), f"c{k}")
+        p.dots(list(costs), np.minimum(list(costs.values()), 2), f"c{k}")
+    Picture([p], 1, (440, 240), [(os.path.basename(name)[:-5].replace("_", " "), f"c{k}", "line") for k, name in enumerate(found)], left=40).write(
+        file, "CPU seconds a sweep and an item by the number of items", "bench/experiments/linear.py LEHR FILE.svg")
 
 
 def shown(multiples):
@@ -64,8 +64,8 @@ def main():
             slopes = {n: (n * costs[n] - m * costs[m]) / (n - m) / costs[SIZES[-1]] for m, n in zip(SIZES, SIZES[1:])}
             print(f"{model}, {what}:", shown(relative), "beyond the size before:", shown(slopes), flush=True)
     if len(sys.argv) > 2:
-        with open(sys.argv[2], "w") as f:
-            f.write(drawn(found))
+        drawn(found, sys.argv[2])
 
 
-main()
+if __name__ == "__main__":
+    main()

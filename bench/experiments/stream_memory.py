@@ -30,17 +30,17 @@ def peak(command):
     return usage.ru_maxrss / 1024
 
 
-def drawn(found):
-    """Lines in a square: log10 of the documents across, log10 of megabytes up, from 10 to 1000."""
-    lines = []
-    for colour, (name, points) in zip(("#1b6ca8", "#c0392b"), found.items()):
-        at = " ".join(f"{60 + 110 * (log10(n) - 3):.1f},{220 - 100 * (log10(mb) - 1):.1f}" for n, mb in points.items())
-        lines.append(f'<polyline points="{at}" fill="none" stroke="{colour}"/>'
-                     f'<text x="70" y="{30 + 16 * len(lines)}" fill="{colour}">{name}</text>')
-    across = "".join(f'<text x="{50 + 110 * k}" y="240">10^{k + 3}</text>' for k in range(3))
-    up = "".join(f'<text x="20" y="{224 - 100 * k}">{10 ** (k + 1)} MB</text>' for k in range(3))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 340 250" font-family="sans-serif" font-size="11">'
-            f'<path d="M60 20V220H300" fill="none" stroke="#888"/>{across}{up}{"".join(lines)}</svg>\n')
+def drawn(found, file):
+    """log10 of megabytes, from 10 to 1000. The import waits: what it loads would count as the children's."""
+    from drawing import Panel, Picture
+    every = [n for points in found.values() for n in points]
+    p = Panel((min(every) / 1.1, max(every) * 1.1), (1, 3), "", "documents", "peak memory (MB)", log=True,
+              xticks={n: f"{n:,}" for n in sorted(set(every))}, yticks={1: "10", 2: "100", 3: "1000"})
+    for k, points in enumerate(found.values()):
+        p.line(list(points), [log10(mb) for mb in points.values()], f"c{k}")
+        p.dots(list(points), [log10(mb) for mb in points.values()], f"c{k}")
+    Picture([p], 1, (440, 240), [(name, f"c{k}", "line") for k, name in enumerate(found)], left=44).write(
+        file, "Peak memory by the number of documents, from disk and in memory", "bench/experiments/stream_memory.py LEHR CORPUS FILE.svg")
 
 
 def main():
@@ -62,8 +62,8 @@ def main():
             print(f"{times * documents} documents, {os.path.getsize(path) / 1e6:.0f} MB: "
                   + ", ".join(f"{name} {points[times * documents]:.0f} MB" for name, points in found.items()), flush=True)
     if len(sys.argv) > 3:
-        with open(sys.argv[3], "w") as f:
-            f.write(drawn(found))
+        drawn(found, sys.argv[3])
 
 
-main()
+if __name__ == "__main__":
+    main()
