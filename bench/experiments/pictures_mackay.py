@@ -79,8 +79,9 @@ def from_the_past(_):
     for name, shared in (("a", False), ("b", True)):
         seed = wanted(lambda s: coalesced(s, 200, shared) and not coalesced(s, 100, shared))
         for back in (50, 100, 200):
-            panels.append(walked(bits_of(seed, back), -back, shared, (-200, 4), f"({name}) T0 = −{back}", True, [-200, -150, -100, -50, 0])[0])
-    return Picture(panels, 6, (72, 300), [("walkers", "c0", "line"), ("from 8", "c1", "line"), ("exact sample", "c5", "dots")], left=34, gap=2)
+            times = {t: f"{t}".replace("-", "−") if (name, back) == ("a", 50) else "" for t in (-200, -150, -100, -50, 0)}
+            panels.append(walked(bits_of(seed, back), -back, shared, (-200, 4), f"({name}) T0 −{back}", True, times)[0])
+    return Picture(panels, 6, (72, 300), [("walkers", "c0", "line"), ("from 8", "c1", "line"), ("exact sample", "c5", "dots")], left=40, gap=-4)
 
 
 def many_samples(count):
