@@ -6,7 +6,7 @@ import numpy as np
 
 import gaussian_classes
 import lda_annealing
-from common import Problem, measured, results, shared
+from common import ROOT, Problem, measured, results, shared
 from drawing import Panel, Picture
 from minibatch_steps import MODEL as TUTORIAL
 from minibatch_steps import data as tutorial_data
@@ -29,7 +29,7 @@ def topics(lehr):
     methods = {"VI": [], "det": ["--anneal", "linear:from=3,over=50"], "stoch": ["--anneal", "stochastic:rho=0.25,over=50"],
                "means": ["--anneal", "stochastic:rho=0.25,over=50,noise=means"]}
     with tempfile.TemporaryDirectory() as folder:
-        path, rows = documents("kos.ldac", 0, 150, folder)
+        path, rows = documents(os.path.join(ROOT, "models/data/topics/kos.ldac.gz"), 0, 150, folder)
         for k in numbers:
             problem = Problem(lehr, LDA, bindings=["w=" + path], settings=[f"K={k}"])
             for name, how in methods.items():
@@ -192,8 +192,8 @@ def tutorial(lehr):
                 r.line(m[0] + 2 * np.cos(angle), m[1] + 2 * np.sin(angle), "c5")
                 r.dots(*m, "c5", 3.5)
         points.append(r)
-    return Picture([*curves, *points], 2, (270, 220), [("coordinate ascent, three starts", "c0", "line"), ("batches of 1", "c1", "line"), ("of 20", "c2", "line"),
-                                                       ("of 50", "c3", "line"), ("fitted components", "c5", "line"), ("best ELBO", "quiet", "dot")], left=48)
+    return Picture([*curves, *points], 2, (270, 220), [("coordinate ascent, three starts", "c0", "line"), ("batches of 1", "c1", "line"),
+                                                       ("of 20", "c2", "line"), ("of 50", "c3", "line"), ("fitted components", "c5", "line"), ("best ELBO", "quiet", "dot")], left=48)
 
 
 PICTURES = [topics, pen_digits, sounds, handwriting, iterations, accuracy, tutorial]

@@ -121,7 +121,8 @@ def extremes(_):
     p.rule(y=1 / 21)
     p.whiskers(np.arange(21), share - 2 * error, share + 2 * error, "c5")
     p.dots(np.arange(21), share, "c5")
-    return Picture([*panels, p], 4, (120, 280), [("from 0", "c0", "line"), ("from 20", "c1", "line"), ("both", "ink", "line"), ("exact sample, two standard errors", "c5", "dots"),
+    return Picture([*panels, p], 4, (120, 280), [("from 0", "c0", "line"), ("from 20", "c1", "line"), ("both", "ink", "line"),
+                                                 ("exact sample, two standard errors", "c5", "dots"),
                                                  ("uniform", "quiet", "dash")], left=38, gap=4)
 
 
@@ -350,7 +351,8 @@ def kaboom(lehr):
         g = np.linspace(-4, 5, 73)
         squares = ((np.stack(np.meshgrid(g, g, indexing="ij"), -1)[..., None, :] - mu) ** 2).sum(-1) + variance
         odds = np.diff(log_pi + log_tau - tau * squares / 2, axis=-1)[..., 0]
-        p = Panel((-4, 5), (-4, 5), f"{name.capitalize()}: largest precision {tau.max():.1e}" if tau.max() > 1000 else f"{name.capitalize()}: largest precision {tau.max():.2f}", "x1", "x2")
+        precision = f"{tau.max():.1e}" if tau.max() > 1000 else f"{tau.max():.2f}"
+        p = Panel((-4, 5), (-4, 5), f"{name.capitalize()}: largest precision {precision}", "x1", "x2")
         p.dots(*x.T, "quiet", 1.8)
         p.contours(g, g, np.clip(odds, -30, 30), np.log([1 / 9, 1, 9]), "c2", "dash", 1)
         angle = np.linspace(0, 2 * np.pi, 80)
@@ -359,8 +361,8 @@ def kaboom(lehr):
             p.dots(*mu[k], f"c{k}", 3.2)
         panels.append(p)
         largest[f"largest precision, {name}"] = tau.max()
-    return Picture(panels, 2, (270, 270), [("component 1, two sd", "c0", "line"), ("component 2", "c1", "line"), ("responsibilities 0.1, 0.5, 0.9", "c2", "dash"),
-                                           ("data", "quiet", "dots")], numbers=largest)
+    return Picture(panels, 2, (270, 270), [("component 1, two sd", "c0", "line"), ("component 2", "c1", "line"),
+                                           ("responsibilities 0.1, 0.5, 0.9", "c2", "dash"), ("data", "quiet", "dots")], numbers=largest)
 
 
 PICTURES = [coalescence, from_the_past, extremes, exact_sample, two_spins, branches, free_energy, ising, fragment, gaussian, kaboom, logistic]

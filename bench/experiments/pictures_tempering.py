@@ -170,7 +170,8 @@ def factorial(lehr):
         for s, gain in enumerate(curves[name][:, -1] - curves["VI"][:, -1]):
             numbers[f"{name} above VI, start {s + 1}"] = gain
     return Picture([elbo, score, warm], 3, (180, 220), [("VI", "c0", "line"), ("AVI in 10 (faces: 5) sweeps", "c1", "line"),
-                                                        ("AVI in 100 (faces: 50)", "c2", "line"), ("VT", "c3", "line"), ("thick: middle start, mean", "ink", "line")],
+                                                        ("AVI in 100 (faces: 50)", "c2", "line"), ("VT", "c3", "line"),
+                                                        ("thick: middle start, mean", "ink", "line")],
                    left=48, gap=-2, numbers=numbers)
 
 

@@ -78,8 +78,8 @@ LDA = """model lda { const K = 5; plate doc; plate token in doc times count; pla
 
 
 def documents(corpus, first, number, folder):
-    """Some documents of a corpus as LDA-C, their terms renumbered; the path, and rows (terms, counts)."""
-    name = shared(f"corpora/{corpus}")
+    """Some documents of a corpus, a path or a file of `corpora`, as LDA-C, their terms renumbered; the path, and rows (terms, counts)."""
+    name = corpus if os.path.isabs(corpus) else shared(f"corpora/{corpus}")
     with (gzip.open(name, "rt") if name.endswith(".gz") else open(name)) as f:
         lines = [line.split()[1:] for line in f][first:first + number]
     rows = [[tuple(map(int, pair.split(":"))) for pair in line] for line in lines if line]
