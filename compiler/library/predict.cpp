@@ -37,8 +37,8 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
     if (std::ranges::find(variables, name, &model::Variable::name) == variables.end()) others.insert(std::move(name));
   }
   const std::lock_guard lock(program.of_fits->mutex);
-  std::shared_ptr<const Program::Impl>& known = program.of_fits->programs[std::move(others)];
-  if (known) return known;
+  std::shared_ptr<const Program::Impl>& made = program.of_fits->programs[std::move(others)];
+  if (made) return made;
   auto out = std::make_shared<Program::Impl>(program);
   out->resolved = with_joint_factors_of(program.resolved, fit.global);
   Diagnostics ignored;
@@ -46,7 +46,7 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
     out->complete = *analyse(out->resolved, {}, ignored);
   // The copy would keep itself alive in its own table.
   out->of_fits = std::make_shared<Program::Impl::OfFits>();
-  return known = std::move(out);
+  return made = std::move(out);
 }
 
 Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> data,
