@@ -59,6 +59,12 @@ struct LocalSums {
   BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
 };
 
+/// A residual form and the position of one of its two sums.
+struct ResidualSum {
+  const schedule::Residual* of;  // owned by the schedule
+  std::size_t side;              // an index into its sides
+};
+
 /// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
 /// program. All parts of the lowering read it.
 struct Layout {
@@ -77,7 +83,7 @@ struct Layout {
                                          // in work arrays
   std::map<ArrayId, BufferId> array;     // statistics, their tables, and residual sums
   std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
-  std::map<ArrayId, const schedule::Residual*> residual;    // to which a sum belongs
+  std::map<ArrayId, ResidualSum> residual;                  // to which a sum belongs
   std::vector<CachedGroup> cached_groups;                   // groups of cached sums
   std::map<ArrayId, BufferId> exp_table, exp_shift;  // exponentials of a table; largest entry of each of its rows
   std::map<ArrayId, BufferId> exp_columns;           // `exp_table` transposed, for full rows of counts

@@ -265,7 +265,7 @@ ExprId Terms::guard(const Guard& g, const Env& env) {
 
 std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
   if (const auto r = layout_.residual.find(array); r != layout_.residual.end())
-    return address(r->second->axes, at, env);
+    return address(r->second.of->sides[r->second.side].axes, at, env);
   const schedule::Statistic& s = *layout_.statistic.at(array);
   std::vector<ExprId> logical, out;
   for (IndexId i : at)

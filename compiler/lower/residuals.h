@@ -1,10 +1,16 @@
-// Residual form (schedule.h, Residual): the pairs of summands of a square, by way of the sum itself.
+// Residual form (schedule.h, Residual): sums over pairs, by way of the sums of their two factors.
 //
 // The square of S = sum_r A_r has the pairs A_r A_r', quadratic in the number of r. For the update of an element at r
 // it needs only the residual S - A_r, so S is formed once and kept current:
 //
 //     S[e] = sum_r E A[e, r]
 //     for r:  S[e] -= E A[e, r];  update the elements at r from S;  S[e] += E A[e, r]
+//
+// Pairs of two factors A_r B_r' have two sums. If r < r', the sum of A has the elements before r, and that of B those
+// after it:
+//
+//     S[e] = 0, T[e] = sum_r E B[e, r]
+//     for r:  T[e] -= E B[e, r];  update the elements at r from S and T;  S[e] += E A[e, r]
 #pragma once
 #include "compiler/lower/lookups.h"
 
@@ -22,30 +28,32 @@ class Residuals : Part {
   /// Returns a term outside the item stages as the ELBO reads it: with the expectation of its pairs, or with its
   /// statistic.
   ArrayTerm outer_term(const schedule::OuterTerm& t);
-  /// Returns a term outside the item stages as the update of `b` reads it. If `b` stands in a running sum, that is the
-  /// term linear in the element, with the residual. If `b` stands in a cached sum, it is the whole term.
-  ArrayTerm outer_term(const schedule::OuterTerm& t, BlockId b);
+  /// Returns a term outside the item stages as the update of `b` reads it. If `b` stands in running sums, there is a
+  /// term for each factor of the pairs, linear in the element, with the sum of the other factor. If `b` stands in a
+  /// cached sum, it is the whole term.
+  std::vector<ArrayTerm> outer_terms(const schedule::OuterTerm& t, BlockId b);
 
-  /// A running sum S and the atom, of the block under update, that stands in its summands.
+  /// The running sums of a residual form, and the atoms in their summands that the update moves, by side.
   struct RunningSum {
     const schedule::Residual* residual;
-    const Atom* own;
+    std::vector<const Atom*> own;
   };
-  /// Returns the running sums in the terms of the uses, each with the atom of the block under update.
+  /// Returns the running sums in the terms of the uses, each with the atoms of the block under update.
   std::vector<RunningSum> running_sums(const Uses& uses) const;
-  /// Emits the loops that compute S anew. Called once before each update of a block, so that rounding errors do not
-  /// build up.
-  void fill_sum(const schedule::Residual& r);
-  /// Emits code that subtracts from S the summands that contain the element, or, with `back`, adds them again after its
-  /// update.
+  /// Emits the loops that compute the sums anew. Called once before each update of a block, so that rounding errors do
+  /// not build up.
+  void fill_sums(const schedule::Residual& r);
+  /// Emits code that subtracts from the sums the summands that contain the element, or, with `back`, adds them again
+  /// after its update.
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
   /// Returns an expression for the expectation E A of one summand, at the values of the index variables in `env`.
-  ExprId summand(const schedule::Residual& r, const Env& env);
-  /// Emits a loop over r that calls `body` with the expectation E A of each summand.
-  void each_summand(const schedule::Residual& r, const Env& env, const std::function<void(ExprId)>& body);
-  /// Returns an expression for S^2 - sum_r (E A)^2, the expectation of the pairs, at the element of S that `env` gives.
+  ExprId summand(const schedule::Residual::Side& side, const Env& env);
+  /// Emits a loop over r that calls `body` with the expectation of the summand of each side.
+  void each_summand(const schedule::Residual& r, const Env& env,
+                    const std::function<void(const std::vector<ExprId>&)>& body);
+  /// Returns an expression for the expectation of the pairs, at the elements of the sums that `env` gives.
   ExprId expected_pairs(const schedule::Residual& r, const Env& env);
 
   Terms& terms_;      // loop nests of terms

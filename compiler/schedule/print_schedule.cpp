@@ -26,7 +26,9 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   const auto term = [&](const char* array, std::optional<std::size_t> statistic, std::optional<std::size_t> residual,
                         const Term& t) {
     if (residual) {
-      return fmt::format("(R{}^2 - squares) * {}", *residual, density::print(m, a, s.residuals[*residual].common));
+      const Residual& x = s.residuals[*residual];
+      const char* const form = x.sides.size() == 1 ? "(R{0}^2 - squares) * {1}" : "(pairs of R{0}, R{0}') * {1}";
+      return fmt::format(fmt::runtime(form), *residual, density::print(m, a, x.common));
     }
     return (statistic ? fmt::format("{}{} * ", array, *statistic) : "") + density::print(m, a, t);
   };
@@ -63,7 +65,9 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     const Residual& x = s.residuals[k];
     const std::string running =
         x.maintained_by.empty() ? "" : ", kept during " + listed(x.maintained_by, block, " and ");
-    out += fmt::format("R{}{} = {}{}\n", k, axes(x), density::print(m, a, x.summand), running);
+    for (std::size_t side = 0; side < x.sides.size(); ++side)
+      out += fmt::format("R{}{}{} = {}{}\n", k, side == 0 ? "" : "'", axes(x.sides[side]),
+                         density::print(m, a, x.sides[side].summand), running);
   }
   for (const OuterTerm& t : s.outer)
     out += "+ " + term("S", t.statistic, t.residual, t.term) + "\n";

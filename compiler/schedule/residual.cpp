@@ -1,7 +1,7 @@
 // Finds the residual form (Residual in schedule.h) of terms
-//     sum(e, r, r' | r != r') c(e) * A(e, r) * A(e, r').
-// The factors that mention r must be those that mention r' after r and r' have changed places. The square of sum(r)
-// U[user[e], r] * V[item[e], r] expands to such a term and to squares.
+//     sum(e, e', r, r' | r != r' or r < r') c(e, e') * A(e, r) * B(e', r').
+// No factor may mention both r and r'. In the square of sum(r) U[user[e], r] * V[item[e], r] the factors that mention r
+// are those that mention r' after r and r' have changed places, and one sum serves for both.
 #include "compiler/schedule/residual.h"
 
 #include <algorithm>
@@ -25,11 +25,12 @@ class Matcher {
   /// Reads the blocks of `s`, and adds index expressions to its algebra.
   Matcher(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
-  /// Returns the residual form of the term by the first guard r != r' that gives one, or nothing.
+  /// Returns the residual form of the term by the first guard r != r' or r < r' that gives one, or nothing.
   std::optional<Residual> match(const Term& t) {
     for (const Guard& g : t.guards) {
       const std::optional<IndexVarId> l = plain(g.left), r = plain(g.right);
-      if (g.present || g.relation != density::Relation::not_equal || !l || !r) continue;
+      if (g.present || !l || !r) continue;
+      if (g.relation != density::Relation::not_equal && g.relation != density::Relation::less) continue;
       if (std::optional<Residual> out = match(t, g, *l, *r)) return out;
     }
     return std::nullopt;
@@ -59,60 +60,78 @@ class Matcher {
       if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other))) return std::nullopt;
     }
     Residual out;
-    out.along = r;
-    Term& common = out.common;
-    Term& summand = out.summand;
-    common.origin = summand.origin = t.origin;
-    common.coef = summand.coef = a_.number(1);
-    common.multiplicities = t.multiplicities;
-    CoefId mirrored = a_.number(1);
-    std::vector<Atom> mirrored_atoms;
-    // Which of the two index variables are mentioned: 0 none (c), 1 r (A at r), 2 the other (A at r'), 3 both, which no
-    // pair has.
-    const auto side = [&](const std::set<IndexVarId>& mentioned) {
-      return (mentioned.contains(r) ? 1 : 0) + (mentioned.contains(other) ? 2 : 0);
+    out.ordered = distinct.relation == density::Relation::less;
+    out.sides.resize(2);
+    out.sides[0].along = r;
+    out.sides[1].along = other;
+    if (!distribute(t, distinct, out)) return std::nullopt;
+    const Residual::Side &first = out.sides[0], &second = out.sides[1];
+    if (first.summand.atoms.empty() || second.summand.atoms.empty()) return std::nullopt;
+    if (!out.ordered && mirror(first.summand, second.summand.coef, second.summand.atoms, r, other))
+      out.sides.pop_back();
+    std::copy_if(t.index_vars.begin(), t.index_vars.end(), std::back_inserter(out.common.index_vars),
+                 [&](IndexVarId b) { return b != r && b != other; });
+    for (Residual::Side& side : out.sides) {
+      for (const Atom& x : side.summand.atoms) {
+        const BlockId b = block(x);
+        if (c_[b].chain || s_.stage_of[b.index()] || has(out.common, b)) return std::nullopt;
+      }
+      if (!set_axes(out.common, side)) return std::nullopt;
+      side.gradient = out.common;
+      side.gradient.coef = a_.multiply(out.common.coef, side.summand.coef);
+      if (out.sides.size() == 1) side.gradient.coef = a_.multiply(a_.number(2), side.gradient.coef);
+      std::ranges::copy(side.summand.atoms, std::back_inserter(side.gradient.atoms));
+      side.gradient.index_vars.push_back(side.along);
+    }
+    for (const Atom& x : out.sides[0].summand.atoms) {
+      const auto keeps = [&](const Residual::Side& side) { return runs(side, block(x)); };
+      if (std::ranges::all_of(out.sides, keeps)) out.maintained_by.push_back(block(x));
+    }
+    return out;
+  }
+
+  /// Distributes coefficients, atoms and guards of the term to the two sides and to what depends on neither index
+  /// variable. Returns false if a part of the term mentions both, or a guard mentions either.
+  bool distribute(const Term& t, const Guard& distinct, Residual& out) {
+    const IndexVarId r = out.sides[0].along, other = out.sides[1].along;
+    out.common.origin = t.origin;
+    out.common.coef = a_.number(1);
+    out.common.multiplicities = t.multiplicities;
+    for (Residual::Side& side : out.sides) {
+      side.summand.origin = t.origin;
+      side.summand.coef = a_.number(1);
+    }
+    // The part that a factor belongs to, by the index variables that it mentions; null if it mentions both.
+    const auto part = [&](const std::set<IndexVarId>& mentioned) -> Term* {
+      const bool first = mentioned.contains(r), second = mentioned.contains(other);
+      if (first && second) return nullptr;
+      return first ? &out.sides[0].summand : second ? &out.sides[1].summand : &out.common;
     };
     for (const density::Multiplicity& x : t.multiplicities) {
-      if (a_.mentions(x.count, r) || a_.mentions(x.count, other)) return std::nullopt;
+      if (a_.mentions(x.count, r) || a_.mentions(x.count, other)) return false;
     }
     for (CoefId f : a_.factors(t.coef)) {
       std::set<IndexVarId> mentioned;
       a_.collect(f, mentioned);
-      const int s = side(mentioned);
-      if (s == 3) return std::nullopt;
-      CoefId& part = s == 0 ? common.coef : s == 1 ? summand.coef : mirrored;
-      part = a_.multiply(part, f);
+      Term* const to = part(mentioned);
+      if (!to) return false;
+      to->coef = a_.multiply(to->coef, f);
     }
     for (const Atom& x : t.atoms) {
       std::set<IndexVarId> mentioned;
       density::collect(a_, x, mentioned);
-      const int s = side(mentioned);
-      if (s == 3) return std::nullopt;
-      (s == 0 ? common.atoms : s == 1 ? summand.atoms : mirrored_atoms).push_back(x);
+      Term* const to = part(mentioned);
+      if (!to) return false;
+      to->atoms.push_back(x);
     }
     for (const Guard& g : t.guards) {
       if (g == distinct) continue;
       std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
-      if (side(mentioned) != 0) return std::nullopt;
-      common.guards.push_back(g);
+      if (part(mentioned) != &out.common) return false;
+      out.common.guards.push_back(g);
     }
-    if (summand.atoms.empty() || !mirror(summand, mirrored, std::move(mirrored_atoms), r, other)) return std::nullopt;
-    for (const Atom& x : summand.atoms) {
-      const BlockId b = block(x);
-      if (c_[b].chain || s_.stage_of[b.index()] || has(common, b)) return std::nullopt;
-    }
-    std::copy_if(t.index_vars.begin(), t.index_vars.end(), std::back_inserter(common.index_vars),
-                 [&](IndexVarId b) { return b != r && b != other; });
-    if (!set_axes(out)) return std::nullopt;
-    out.gradient = common;
-    out.gradient.coef = a_.multiply(a_.number(2), a_.multiply(common.coef, summand.coef));
-    out.gradient.atoms.insert(out.gradient.atoms.end(), summand.atoms.begin(), summand.atoms.end());
-    out.gradient.index_vars.push_back(r);
-    for (const Atom& x : summand.atoms) {
-      if (runs(out, x)) out.maintained_by.push_back(block(x));
-    }
-    return out;
+    return true;
   }
 
   /// Returns true if `summand` becomes the given coefficient and atoms when `r` and `other` change places.
@@ -137,7 +156,7 @@ class Matcher {
 
   /// Sets the axes of S, and the index variables and guards of A. Returns false if S cannot be a packed array because
   /// the row of a nested index variable is no axis.
-  bool set_axes(Residual& x) {
+  bool set_axes(const Term& common, Residual::Side& x) {
     Term& summand = x.summand;
     std::set<IndexVarId> needed;
     a_.collect(summand.coef, needed);
@@ -149,7 +168,7 @@ class Matcher {
         if (a_[b].parent) a_.collect(*a_[b].parent, needed);
       }
     }
-    for (IndexVarId b : x.common.index_vars) {
+    for (IndexVarId b : common.index_vars) {
       if (!needed.contains(b)) continue;
       if (a_[b].parent && (x.at.empty() || *a_[b].parent != x.at.back())) return false;
       summand.index_vars.push_back(b);
@@ -157,7 +176,7 @@ class Matcher {
       x.at.push_back(a_.index(b));
     }
     summand.index_vars.push_back(x.along);
-    for (const Guard& g : x.common.guards) {
+    for (const Guard& g : common.guards) {
       std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end())) summand.guards.push_back(g);
@@ -165,18 +184,19 @@ class Matcher {
     return true;
   }
 
-  /// Returns true if S can be kept up to date while the block of `own`, a factor of A, is updated. Its elements at
+  /// Returns true if S can be kept up to date while the block `b`, with a factor in A, is updated. Its elements at
   /// different r must be updated in sequence and its other elements independently, and A must have one element of it.
-  bool runs(const Residual& x, const Atom& own) const {
-    const auto same_block = [&](const Atom& y) { return block(y) == block(own); };
-    if (std::count_if(x.summand.atoms.begin(), x.summand.atoms.end(), same_block) != 1) return false;
+  bool runs(const Residual::Side& x, BlockId b) const {
+    const auto own = std::ranges::find_if(x.summand.atoms, [&](const Atom& y) { return block(y) == b; });
+    const auto same_block = [&](const Atom& y) { return block(y) == b; };
+    if (std::ranges::count_if(x.summand.atoms, same_block) != 1) return false;
     std::set<IndexVarId> bounds;
-    for (std::size_t axis = 0; axis < own.axes.size(); ++axis) {
-      const std::optional<IndexVarId> b = plain(own.axes[axis]);
-      const bool along = b == x.along;
-      if (c_[block(own)].sequential[axis] != along) return false;
-      if (along && m_[m_[m_[own.variable].axes[axis]].set].parent) return false;
-      if (b ? !bounds.insert(*b).second : !std::holds_alternative<density::IndexLookup>(a_[own.axes[axis]]))
+    for (std::size_t axis = 0; axis < own->axes.size(); ++axis) {
+      const std::optional<IndexVarId> i = plain(own->axes[axis]);
+      const bool along = i == x.along;
+      if (c_[b].sequential[axis] != along) return false;
+      if (along && m_[m_[m_[own->variable].axes[axis]].set].parent) return false;
+      if (i ? !bounds.insert(*i).second : !std::holds_alternative<density::IndexLookup>(a_[own->axes[axis]]))
         return false;
     }
     return bounds.contains(x.along);
@@ -196,7 +216,8 @@ void find_residuals(const model::Model& m, Schedule& s) {
     if (t.statistic) continue;
     std::optional<Residual> found = matcher.match(t.term);
     if (!found) continue;
-    found->sums = ArrayId(s.arrays++);
+    for (Residual::Side& side : found->sides)
+      side.sums = ArrayId(s.arrays++);
     t.residual = s.residuals.size();
     s.residuals.push_back(std::move(*found));
   }

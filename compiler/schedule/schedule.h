@@ -74,31 +74,45 @@ struct OuterTerm {
   std::optional<Term> undivided = {};
 };
 
-/// The residual form of the pairs of one sum: c(e) * A(e, r) * A(e, r') over r != r', computed from S(e) = sum_r E A(e,
-/// r).
+/// The residual form of a sum over pairs: c(e, e') * A(e, r) * B(e', r') over r != r', or over r < r', computed from
+/// the sums S(e) = sum_r E A(e, r) and T(e') = sum_r E B(e', r).
 ///
-/// Elements are independent under q. So the expectation of the pairs is c(e) * (S(e)^2 - sum_r (E A(e, r))^2). The
-/// coefficient of a factor of A(e, r) is 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)). Both take work linear in
-/// the number of r, where the pairs themselves take quadratic work. Example, a matrix factorisation:
+/// Elements are independent under q. So the expectation of the pairs over r != r' is c(e, e') * (S(e) * T(e') - sum_r E
+/// A(e, r) * E B(e', r)). The coefficient of a factor of A(e, r) is c(e, e') * (the rest of A(e, r)) * (T(e') - E B(e',
+/// r)); for r < r' only the later elements are summed in T, and only the earlier ones in S. Both take work linear in
+/// the number of r, where the pairs themselves take quadratic work. Examples are a matrix factorisation and a block
+/// model:
 ///     (sum(r) U[user[e], r] * V[item[e], r])^2 has the pairs A(e, r) A(e, r') with A(e, r) = U[user[e], r] V[item[e],
-///     r].
+///     r];
+///     sum(i, j | i < j) [z[i] = k] [z[j] = l] log p[k, l] has the pairs A(k, i) A(l, j) with A(k, i) = [z[i] = k].
 struct Residual {
-  /// The factor c(e) of the pairs c(e) * A(e, r) * A(e, r'): what depends on e alone.
+  /// The factor c of the pairs: what depends on neither r nor r'.
   Term common;
-  /// A(e, r), one summand of the sum S(e). Its index variables are those of S, then r.
-  Term summand;
-  /// The term 2 c(e) A(e, r), from which the coefficients of single factors are taken.
-  Term gradient;
-  /// The index variable r of the sum S(e) = sum_r E A(e, r).
-  density::IndexVarId along;
-  /// The array that stores the sum S(e) = sum_r E A(e, r) for each e.
-  ArrayId sums;
-  /// The plates that the array S is indexed by.
-  std::vector<model::PlateId> axes;
-  /// The entry of S that belongs to e, one index for each axis.
-  std::vector<density::IndexId> at;
-  /// The blocks in A whose update keeps S up to date while it goes along r. Other blocks in A read the pairs.
+  /// One of the two factors of the pairs.
+  struct Side {
+    /// A(e, r), one summand of the sum S(e). Its index variables are those of S, then r.
+    Term summand;
+    /// The term c A(e, r), or 2 c A(e, r) in a square, from which the coefficients of single factors of A are taken.
+    Term gradient;
+    /// The index variable r of the sum S(e) = sum_r E A(e, r).
+    density::IndexVarId along;
+    /// The array that stores the sum S(e) = sum_r E A(e, r) for each e.
+    ArrayId sums;
+    /// The plates that the array S is indexed by.
+    std::vector<model::PlateId> axes;
+    /// The entry of S that belongs to e, one index for each axis.
+    std::vector<density::IndexId> at;
+  };
+  /// The two factors of the pairs; one of them if the pairs are those of a square, where both are equal.
+  std::vector<Side> sides;
+  /// True if the pairs have r < r', and not r != r'.
+  bool ordered = false;
+  /// The blocks in A and B whose update keeps the sums up to date while it goes along r. Other blocks in them read the
+  /// pairs.
   std::vector<BlockId> maintained_by;
+
+  /// Returns the position of the other factor of the pairs.
+  std::size_t other(std::size_t side) const { return sides.size() - 1 - side; }
 };
 
 /// A step that visits the items of a plate one after another, updates the local blocks of each, and adds up statistics.
@@ -250,7 +264,7 @@ struct Schedule {
   std::vector<Statistic> statistics;
   /// All terms of the log joint but those whose atoms are all updated by an item stage.
   std::vector<OuterTerm> outer;
-  /// The residual forms that OuterTerm::residual refers to: pairs of one sum, computed in linear time.
+  /// The residual forms that OuterTerm::residual refers to: sums over pairs, computed in linear time.
   std::vector<Residual> residuals;
   /// The transformations that leave the likelihood alone (PlanOptions::invariances).
   std::vector<Invariance> invariances;

@@ -96,13 +96,14 @@ Uses Blocks::outer_uses(BlockId b) {
   Uses out;
   const conditionals::Block& block = s_.conditionals[b];
   for (const schedule::OuterTerm& t : s_.outer) {
-    ArrayTerm term = residuals_.outer_term(t, b);
-    // Terms with auxiliary variables that the draw integrates out come in by Integrals::add.
-    if (integrals_.has(b, *term.term) || (t.statistic && integrals_.has(b, s_.statistics[*t.statistic].inner)))
-      continue;
-    term.weights = updates_.natural_weights(b, false);
-    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
-      if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
+    for (ArrayTerm& term : residuals_.outer_terms(t, b)) {
+      // Terms with auxiliary variables that the draw integrates out come in by Integrals::add.
+      if (integrals_.has(b, *term.term) || (t.statistic && integrals_.has(b, s_.statistics[*t.statistic].inner)))
+        continue;
+      term.weights = updates_.natural_weights(b, false);
+      for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+        if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
+      }
     }
   }
   return out;
@@ -145,7 +146,7 @@ void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const
   element.resize(var.axes.size());
   const std::vector<Residuals::RunningSum> sums = residuals_.running_sums(uses);
   for (const Residuals::RunningSum& x : sums)
-    residuals_.fill_sum(*x.residual);
+    residuals_.fill_sums(*x.residual);
   if (ahead) hoisted_sums_.form(b, *ahead, element);
   for_axes({var, fixed, true, lead.size()}, element, [&] {
     for (const Residuals::RunningSum& x : sums)

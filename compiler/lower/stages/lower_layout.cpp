@@ -229,8 +229,12 @@ void Lowering::declare_arrays() {
   }
   for (std::size_t k = 0; k < s_.residuals.size(); ++k) {
     const schedule::Residual& r = s_.residuals[k];
-    layout_.residual[r.sums] = &r;
-    layout_.array[r.sums] = b_.buffer(fmt::format("R{}", k), Role::table, packed(r.axes));
+    for (std::size_t side = 0; side < r.sides.size(); ++side) {
+      const ArrayId sums = r.sides[side].sums;
+      layout_.residual[sums] = {&r, side};
+      layout_.array[sums] =
+          b_.buffer(fmt::format("R{}{}", k, side == 0 ? "" : "'"), Role::table, packed(r.sides[side].axes));
+    }
   }
   for (const schedule::Step& step : s_.steps) {
     const auto* stage = std::get_if<ItemStage>(&step);

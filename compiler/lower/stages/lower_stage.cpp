@@ -210,12 +210,14 @@ Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
   Uses out;
   for (const ItemStage::LocalTerm& t : stage.terms) {
     if (has_fused_atom(t.term) || integrals_.has(b, t.term)) continue;
-    ArrayTerm term{&t.term};
-    if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-    if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);
-    term.weights = updates_.natural_weights(b, t.statistic.has_value());
-    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
-      if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
+    std::vector<ArrayTerm> terms{{&t.term}};
+    if (t.statistic) terms = {{&t.term, s_.statistics[*t.statistic].table, &t.at}};
+    if (t.outer) terms = residuals_.outer_terms(s_.outer[*t.outer], b);
+    for (ArrayTerm& term : terms) {
+      term.weights = updates_.natural_weights(b, t.statistic.has_value());
+      for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+        if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
+      }
     }
   }
   return out;
