@@ -29,6 +29,7 @@
 #include "compiler/native/native.h"
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/invariance.h"
+#include "compiler/schedule/separate_pairs.h"
 #include "compiler/schedule/temper_items.h"
 
 namespace lehr {
@@ -234,6 +235,17 @@ bool depends_on_sizes(const Analysed& a) {
 Analysed with_options(Analysed a, const schedule::PlanOptions& options) {
   if (options.invariances || (!options.sizes.empty() && depends_on_sizes(a)))
     a.schedule = plan(a.model, std::move(a.schedule.conditionals), options);
+  return a;
+}
+
+Analysed with_separate_pairs(Analysed a, BoundData& data, const schedule::PlanOptions& options) {
+  std::vector<bool> of_items;
+  for (const auto& stage : a.schedule.stage_of)
+    of_items.push_back(stage.has_value());
+  if (!schedule::separate_pairs(a.model, a.schedule.conditionals, data, of_items, options.thresholds)) return a;
+  schedule::PlanOptions with_lists = options;
+  with_lists.sizes = data.sizes;
+  a.schedule = plan(a.model, std::move(a.schedule.conditionals), with_lists);
   return a;
 }
 

@@ -90,6 +90,10 @@ Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOpti
 /// they are wanted. It is the same if neither makes a difference.
 Analysed with_options(Analysed a, const schedule::PlanOptions& options);
 
+/// Returns the analysis with sums over pairs split into separable sums and lists (schedule::separate_pairs), which are
+/// added to `data`. It is the same, and the data are, if no term of the model has such a sum.
+Analysed with_separate_pairs(Analysed a, BoundData& data, const schedule::PlanOptions& options);
+
 /// Returns true if the sizes of the data can make a difference to with_options().
 bool depends_on_sizes(const Analysed& a);
 

@@ -29,6 +29,7 @@ class Fits {
   Fits(const CalibrationProblem& problem, const FitSettings& settings, std::int64_t draws)
       : problem_(problem), settings_(settings), draws_(draws) {
     settings_.save_locals = true;
+    settings_.replaces_data = true;
   }
 
   /// Fits a simulation, and returns draws of every variable that has any: those of the sampler, or draws from the

@@ -87,6 +87,9 @@ struct Conditionals {
   const Block& operator[](BlockId id) const { return blocks[id.index()]; }
 };
 
+/// Returns all occurrences of a variable in the terms of the density.
+std::vector<Use> uses_of(const density::Density& d, model::VariableId v);
+
 /// Returns, by axis of `v`, which axes must be updated in sequence so that no two elements that share a term are
 /// updated together. It is a smallest set of axes that has, for every pair of atoms of `v` in one term, an axis on
 /// which they certainly differ. Example: with z[i] * z[j], i != j, the axis of i is sequential.

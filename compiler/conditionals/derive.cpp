@@ -101,9 +101,6 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
   return HittingSet(std::move(pairs), var.axes.size()).best();
 }
 
-namespace {
-
-/// Returns all occurrences of a variable in the density.
 std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   std::vector<Use> out;
   for (std::size_t t = 0; t < d.terms.size(); ++t) {
@@ -113,6 +110,8 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   }
   return out;
 }
+
+namespace {
 
 /// Returns the truncated Normal if its statistics contain all of `needed`, or null.
 const math::FamilyRow* limited_family(const std::vector<math::Stat>& needed) {

@@ -251,11 +251,15 @@ std::optional<Error> Fitting::analyse_for_method(const Requirements& requirement
   // Sums of the data may become tables by what the data name, if all data are there.
   if (!requirements.batches && !bound_.streamed) options.sizes = data().sizes;
   options.invariances = requirements.invariances;
+  options.thresholds = settings_.passes.thresholds;
   const auto analyse = [&] { return analysed_for(requirements, options); };
   if (settings_.cache) key_ = program_key(bound_.key, analysed(), data());
   Result<Analysed> prepared = key_ ? *settings_.cache->prepared.find_or_make(*key_, analyse) : analyse();
   if (!prepared) return prepared.error();
   bound_.analysed = std::move(*prepared);
+  // Lists of what differs in the data are of these data alone.
+  if (!options.sizes.empty() && !settings_.cache && !settings_.replaces_data && !requirements.item_temperatures)
+    bound_.analysed = with_separate_pairs(std::move(bound_.analysed), bound_.data, options);
   // Each item's inverse temperature is a given of the model, 1 until the method sets it.
   if (requirements.item_temperatures) {
     const model::PlateId item = model()[*analysed().inverse_temperatures].axes[0];

@@ -53,6 +53,7 @@ struct FitSettings {
   bool save_locals = false;               // true: the posterior includes the factors of local variables
   bool single = false;                    // true: items are computed in 32 bits (LowerOptions::single)
   bool response = false;                  // true: standard deviations by linear response, once a run has converged
+  bool replaces_data = false;             // true: replace() will be called
   std::int64_t predictive = 0;            // upper limit of numbers in each array kind of PredictiveDraws; 0: none
   Backend backend = Backend::native;      // native code or the interpreter
   loops::PassOptions passes = {};         // the optimisation passes; what they report is of the fit's own program

@@ -30,7 +30,7 @@ inline const int kLehrMutation = lehr_mutation_number();
 inline bool lehr_mutation(int k) { return kLehrMutation == k; }
 #endif
 """
-TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test",
+TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test", "pairs_test",
            "native_special_functions", "native_lowering", "native_shares", "test_runtime_random", "test_runtime_rng", "embedding_steps_test",
            "parts_test", "loops", "passes", "passes_every_model", "passes_thresholds", "native_object_cache", "test_golden"}
 

@@ -92,6 +92,8 @@ const std::set<std::string> kOfUnitTests{
     "lower_full_rows.full",               // native/full_rows_test.cpp
     "lower_full_rows.most_values",        // native/full_rows_test.cpp
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
+    "separate_pairs.fewest_cells",        // posterior/pairs_test.cpp
+    "separate_pairs.most_listed",         // posterior/pairs_test.cpp
 };
 
 /// Thresholds of methods and readers, which tests/generator moves (RUNS in checks.py).

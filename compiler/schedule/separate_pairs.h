@@ -1,0 +1,24 @@
+// Sums over all pairs of elements, of which few have another value than the rest: they are split into a sum over all
+// pairs, which separates into sums over the elements, and a correction for the pairs that differ.
+#pragma once
+#include <vector>
+
+#include "compiler/binding/bind.h"
+#include "compiler/conditionals/conditionals.h"
+#include "runtime/threshold.h"
+
+namespace lehr::schedule {
+
+/// Splits each term whose data are nearly all equal over the pairs of a plate's elements. Example, with ties[i, j] 1
+/// for few pairs, otherwise 0:
+///     sum(i, j) ties[i, j] x[i] y[j] + sum(i, j) (1 - ties[i, j]) u[i] v[j]
+///       ->   sum(e) x[first[e]] y[second[e]] + sum(i, j) u[i] v[j] - sum(e) u[first[e]] v[second[e]]
+/// The e are the elements of a plate that is added to the model, with the data at the pairs that differ. The sum over
+/// all pairs gets a residual form (Residual in schedule.h). Its value is the same for all values of the variables.
+///
+/// `of_items` says by block which ones item stages update; their terms stay as they are. `model`, `conditionals` and
+/// `data` are changed together. Returns false if nothing is changed.
+bool separate_pairs(model::Model& model, conditionals::Conditionals& conditionals, BoundData& data,
+                    const std::vector<bool>& of_items, const Thresholds& thresholds);
+
+}  // namespace lehr::schedule
