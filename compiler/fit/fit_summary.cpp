@@ -7,6 +7,7 @@
 
 #include "compiler/model/roles.h"
 #include "compiler/posterior/posterior_prior.h"
+#include "compiler/schedule/separate_pairs.h"
 
 namespace lehr {
 namespace {
@@ -67,8 +68,10 @@ bool is_of_model(const model::Model& m, const model::Given& g) {
   return !is_posterior_prior(g) && std::ranges::none_of(g.axes, lies_on);
 }
 
-/// Returns true if the plate numbers the coordinates of a joint variable; the model's text does not have it.
-bool is_of_joint(const model::Model& m, model::PlateId plate) {
+/// Returns true if the model's text does not have the plate: it numbers the coordinates of a joint variable, or the
+/// pairs of a list.
+bool is_added(const model::Model& m, model::PlateId plate) {
+  if (schedule::is_pair_list(m[plate])) return true;
   return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
     return v.auxiliary && !v.auxiliary->members.empty() && std::ranges::find(v.event, plate) != v.event.end();
   });
@@ -92,7 +95,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
                  FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
-    if (m.plates[k].set != model::PlateId(k) || is_of_joint(m, model::PlateId(k))) continue;
+    if (m.plates[k].set != model::PlateId(k) || is_added(m, model::PlateId(k))) continue;
     sizes[m.plates[k].name] = data.sizes[k];
     if (!data.labels[k].empty()) labels[m.plates[k].name] = data.labels[k];
   }

@@ -35,6 +35,9 @@ constexpr Threshold<std::int64_t> kFewestCells("separate_pairs.fewest_cells", 10
 /// The largest share of the cells that is visited one by one.
 constexpr Threshold<double> kMostListed("separate_pairs.most_listed", 0.1);
 
+/// What the names of lists end and begin with. Names with a dot cannot occur in a model.
+constexpr std::string_view kListed = ".listed", kUncovered = "uncovered.";
+
 /// How a term goes over pairs.
 struct PairedTerm {
   Pairs pairs;                       // which pairs
@@ -315,7 +318,8 @@ class Separator {
           first.push_back(static_cast<double>(left));
           second.push_back(static_cast<double>(right));
         }
-        found->second = add_list(name_of(source) + ".listed", pairs.elements, std::move(first), std::move(second));
+        found->second =
+            add_list(name_of(source) + std::string(kListed), pairs.elements, std::move(first), std::move(second));
         found->second->cells = std::move(*cells);
       }
     }
@@ -332,13 +336,14 @@ class Separator {
       second.push_back(static_cast<double>(x.second));
       excess.push_back(x.excess);
     }
-    PairList list =
-        add_list("pairs" + std::to_string(uncovered_.size()), pairs.elements, std::move(first), std::move(second));
-    list.excess = add_given({"excess", {}, {list.plate}, {}, model::GivenType::real, {}, false}, std::move(excess));
+    const std::string name = std::string(kUncovered) + std::to_string(uncovered_.size());
+    PairList list = add_list(name, pairs.elements, std::move(first), std::move(second));
+    list.excess =
+        add_given({name + ".excess", {}, {list.plate}, {}, model::GivenType::real, {}, false}, std::move(excess));
     return uncovered_.emplace(pairs, std::move(list)).first->second;
   }
 
-  /// Adds a list of pairs to the model and the data. Names with a dot cannot occur in a model.
+  /// Adds a list of pairs to the model and the data.
   PairList add_list(const std::string& name, model::PlateId elements, std::vector<double> first,
                     std::vector<double> second) {
     const model::PlateId plate(m_.plates.size());
@@ -485,6 +490,10 @@ class Separator {
 };
 
 }  // namespace
+
+bool is_pair_list(const model::Plate& plate) {
+  return plate.name.ends_with(kListed) || plate.name.starts_with(kUncovered);
+}
 
 bool separate_pairs(model::Model& model, conditionals::Conditionals& conditionals, BoundData& data,
                     const std::vector<bool>& of_items, const Thresholds& thresholds) {

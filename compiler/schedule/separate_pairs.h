@@ -21,4 +21,7 @@ namespace lehr::schedule {
 bool separate_pairs(model::Model& model, conditionals::Conditionals& conditionals, BoundData& data,
                     const std::vector<bool>& of_items, const Thresholds& thresholds);
 
+/// Returns true if separate_pairs() added the plate, so that the model's text does not have it.
+bool is_pair_list(const model::Plate& plate);
+
 }  // namespace lehr::schedule
