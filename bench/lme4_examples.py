@@ -4,7 +4,8 @@
 Data come from the package and stay in a temporary directory. A row has the fixed effects' largest distance from REML, in its standard errors;
 the ratios of standard errors of the default fit, of the factors alone, and, with --gibbs, of the posterior; and the ratios of the standard
 deviations of the random effects and of the noise, 1 / sqrt(mean precision). Priors are weak: fixed effects are Normal with a standard
-deviation of 100 times the spread of the data or more, precisions Gamma(0.001, 0.001 times the unit's square).
+deviation of 100 times the spread of the data or more, precisions Gamma(0.001, 0.001 times the unit's square); a precision matrix is Wishart
+with the weight of two subjects whose effects have standard deviations of 25 and 6.
 
 usage: lme4_examples.py LEHR [--gibbs] [--large] [NAME ...]
 """
@@ -43,10 +44,10 @@ EXAMPLES = {
                                 {"x": "Days", "of": "Subject", "y": "Reaction"}, ["a", "b"], ["ta", "tb", "tau"]),
     "sleepstudy, correlated": ("sleepstudy", "Reaction ~ Days + (Days | Subject)", """model m { plate n; plate subject; plate term = 2;
       data x[n] : vector over term; data of[n] : subject; beta ~ MvNormal(mean = 0, precision = 1e-8) over term;
-      Lambda ~ Wishart(df = 2, scale = 1) over term; tau ~ Gamma(shape = 1e-3, rate = 1);
+      const r[term]; Lambda ~ Wishart(df = 2, rate = diag(r)) over term; tau ~ Gamma(shape = 1e-3, rate = 1);
       u[subject] ~ MvNormal(mean = beta, precision = Lambda);
       observe y[n] ~ Normal(mean = dot(u[of[n]], x[n]), precision = tau); }""",
-                               {"x": ("1", "Days"), "of": "Subject", "y": "Reaction"}, ["beta"], ["Lambda", "tau"]),
+                               {"x": ("1", "Days"), "of": "Subject", "y": "Reaction", "r": [1250.0, 72.0]}, ["beta"], ["Lambda", "tau"]),
     "cake": ("cake", "angle ~ temp + recipe + (1 | recipe:replicate)", f"""model m {{ plate n; plate batch; plate d;
       data x[n] : vector over d; data of[n] : batch; w ~ MvNormal(mean = 0, precision = 1e-8) over d; tb ~ {PRIOR}; tau ~ {PRIOR};
       b[batch] ~ Normal(mean = 0, precision = tb); observe y[n] ~ Normal(mean = dot(w, x[n]) + b[of[n]], precision = tau); }}""",
@@ -83,6 +84,9 @@ def bound(rows, columns):
     """The data of a model: factors become numbers from 0, in the order of their levels; a tuple of numbers is a vector."""
     out = {}
     for name, of in columns.items():
+        if isinstance(of, list):
+            out[name] = of
+            continue
         if isinstance(of, tuple) and of[0] == "1":
             out[name] = np.column_stack([column(rows, part) for part in of]).tolist()
             continue
@@ -143,7 +147,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--gibbs", action="store_true", help="draws of the posterior too")
     parser.add_argument("--large", action="store_true", help="InstEval too")
-    o = parser.parse_args()
+    o = parser.parse_intermixed_args()
     heads = ["example", "formula", "effects off by (s.e.)", "s.e. / REML's: default", "factors", *["Gibbs"] * o.gibbs, "sds / REML's"]
     print("|", " | ".join(heads), "|\n" + "|---" * len(heads) + "|")
     for name in o.names or [n for n in EXAMPLES if o.large or n not in LARGE]:

@@ -3,8 +3,8 @@
 
 Each model is fitted by the command in its comment, by the defaults, with the factors' own standard deviations, and with `--guide factorised`.
 The chains begin at the default fit, and are as long as an effective size of LEAST needs, in `--budget` CPU seconds. Numbers without it, or with an
-R-hat above 1.05, are not compared, but counted. Of arrays, at most MOST numbers count, evenly spaced. Writes a row for each variable.
-Fits that `--work` has from an earlier run are taken as they are, but for the kinds of `--again`.
+R-hat above 1.05, are not compared, but counted; impossible categories are left out. Of arrays, at most MOST numbers count, evenly
+spaced. Writes a row for each variable. Fits that `--work` has from an earlier run are taken as they are, but for the kinds of `--again`.
 
 usage: sds.py LEHR [--out FILE.csv] [--work DIR] [--again KIND] [--budget S] [MODEL ...]
        sds.py --table FILE.csv     prints the table of the documentation
@@ -38,6 +38,9 @@ LEFT_OUT = {
     "gamma_flows": "all global variables are points", "negative_binomial": "all global variables are points",
     "rat_tumours": "all global variables are points", "dirichlet_multinomial": "all global variables are points",
     "softmax_regression": "there are no draws of softmax", "ordered_logistic": "there are no draws of points of cuts",
+    "dirichlet_process_mixture": "components change places: chains do not begin at a fit of guide joint(mu, tau)",
+    "gmm_normal_wishart": "components change places: chains do not begin at a fit of guide joint(mu, Lambda)",
+    "lda": "chains of a whole corpus do not mix in the budget",
     "hierarchical_dirichlet_process": "there are no draws of concentrations", "lda_learned_alpha": "there are no draws of concentrations",
 }
 
@@ -109,14 +112,8 @@ def sampled(lehr, words, start, folder, budget):
     words = drop(words, "--restarts", "--max-iter", "--method")
     while True:
         began = cpu()
-        command = ["fit", *words, "--method", "gibbs", "--chains", chains, "--warmup", draws * thin // 4, "--draws", draws, "--thin", thin,
-                   "--predictive", 0, "--out", folder, "--quiet"]
-        try:
-            run(lehr, *command, "--init", start, limit=60 * budget)
-        except Failed as why:
-            if "is not a parameter" not in str(why):
-                raise
-            run(lehr, *command, limit=60 * budget)  # factors of a mean and its precision are no start of chains
+        run(lehr, "fit", *words, "--method", "gibbs", "--init", start, "--chains", chains, "--warmup", draws * thin // 4, "--draws", draws, "--thin",
+            thin, "--predictive", 0, "--out", folder, "--quiet", limit=60 * budget)
         took = cpu() - began
         with np.load(os.path.join(folder, "posterior.npz")) as file:
             size = np.concatenate([file[name].ravel() for name in file.files if name.endswith(".ess_bulk")])
@@ -155,7 +152,7 @@ def khats(lehr, words, folder, again, corrected):
     data = [w for i, w in enumerate(words) if w == "--data" or words[i - 1] == "--data"]
     try:
         if again or not os.path.exists(os.path.join(folder, "diagnosis.json")):
-            run(lehr, "diagnose", folder, *data, *([] if corrected else ["--most", 0]), "--replicates", 1, limit=400)
+            run(lehr, "diagnose", folder, *data, *([] if corrected else ["--most", 0]), "--replicates", 2, limit=400)
     except Failed:
         return float("nan"), float("nan")
     with open(os.path.join(folder, "diagnosis.json")) as file:
@@ -187,6 +184,8 @@ def compare(lehr, name, words, work, budget, again):
         keys = [key for i, key in enumerate(values) if key in fits["default"][variable]]
         keep = dict(zip(values, good[variable])) if variable in good else dict.fromkeys(values, True)
         keys = [keys[i] for i in np.unique(np.linspace(0, len(keys) - 1, MOST).astype(int))] if keys else []
+        if is_simplex([mean for mean, _ in values.values()]):
+            keys = [key for key in keys if max(values[key][0], fits["default"][variable][key][0]) > 1e-4]
         used = [key for key in keys if keep[key] and values[key][1] > 0]
         row = {"model": name, "variable": variable, "numbers": len(used), "unmixed": len(keys) - len(used), **k_hats}
         for kind in KINDS:
@@ -199,6 +198,12 @@ def compare(lehr, name, words, work, budget, again):
     if not rows:
         rows.append({"model": name, "numbers": 0, "why": "no number has a standard deviation", **k_hats})
     return rows
+
+
+def is_simplex(means):
+    """True for probabilities in rows that sum to 1. Some may be of impossible categories, with a concentration of 0."""
+    total = sum(means)
+    return min(means) >= 0 and total > 0.5 and abs(total - round(total)) < 1e-6
 
 
 def written(value):

@@ -30,7 +30,7 @@ struct DiagnoseOptions {
   std::int64_t draws = 1000, replicates = 200;
   std::uint64_t seed = 1;
   SweepOptions local = {1000, 1e-8};
-  std::int64_t most = kMostCoordinates;
+  std::int64_t most = kMostNumbers;
 };
 
 /// Returns true if a chain (hidden Markov or Gaussian) is a global factor. A saved fit has only the marginals of its
@@ -90,7 +90,7 @@ ExitCode diagnose(DiagnoseOptions o) {
   d.model = fit.model;
   d.draws = o.draws;
   d.items = solution->items;
-  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed, ProgressReporter("draws"));
+  Result<ImportanceRatios> ratios = importance_ratios(*solution, {}, o.draws, o.seed, ProgressReporter("draws"));
   if (ratios) {
     d.pareto = pareto_diagnosis(ratios->log_ratios, ratios->noise);
     d.ratios = std::move(*ratios);
@@ -102,6 +102,13 @@ ExitCode diagnose(DiagnoseOptions o) {
   } else {
     d.response = linear_response(*solution->instance, solution->analysed(), o.most);
     d.response_missing_reason = d.response.failure;
+  }
+  if (d.ratios_missing_reason.empty() && !d.pareto.equal && d.response.failure.empty() &&
+      !d.response.variables.empty()) {
+    const Result<ImportanceRatios> wider =
+        importance_ratios(*solution, d.response, o.draws, o.seed, ProgressReporter("draws"));
+    d.has_widened = static_cast<bool>(wider);
+    if (wider) d.widened = pareto_diagnosis(wider->log_ratios, wider->noise);
   }
   d.predictive = predictive_checks(*solution, o.replicates, o.seed);
   const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -124,8 +131,8 @@ void add_diagnose(CLI::App& app, Action& action) {
       "Posterior draws for the Pareto k-hat, which tells how far the fit is from the exact posterior; at least 100");
   add_number(*c, "--replicates", o->replicates, kDrawsRange, "Data sets drawn for posterior predictive checks");
   add_number(*c, "--most", o->most, kIterationsRange,
-             "No linear response, which corrects standard deviations, if the factors of variables that all items share "
-             "have more parameters than this: each takes two sweeps; 0: none");
+             "No linear response, which corrects standard deviations, if the variables that all items share have more "
+             "numbers than this: each takes some six sweeps; 0: none");
   add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->add_option("--out", o->out, fmt::format("File for all results (JSON); default: DIR/{}", kDiagnosisFile))
       ->type_name("FILE");

@@ -240,7 +240,7 @@ std::optional<Error> unsupported_by_group(const FitArguments& o) {
     return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.fit.method));
   if (!o.fit.temper.empty()) return refused(option("temper") + " is not distributed among processes");
   if (!o.each.empty()) return refused(option("each") + " makes fits of one process each");
-  if (o.fit.sds != FitOptions().sds) return refused(option("sds") + " is not distributed among processes");
+  if (o.fit.sds == "linear-response") return refused(option("sds") + " is not distributed among processes");
   if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
   return std::nullopt;
 }

@@ -156,6 +156,17 @@ std::string as_drawn(const SavedVariable& v) {
              : "drawn";
 }
 
+/// Returns the standard deviation of the factor of a single number; 0 if it has none.
+double sd_of_factor(const SavedFit& fit, const SavedVariable& v) {
+  const math::FamilyRow* family = math::find_factor_family(v.family);
+  const std::optional<Moments> m =
+      family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+  return m && m->sd.size() == 1 ? m->sd[0] : 0;
+}
+
+/// Returns true if two standard deviations are the same to a hundredth.
+bool is_near(double a, double b) { return std::abs(a - b) < 0.01 * b; }
+
 /// Returns the start of the first line: name, axes, event and family, as "mu[k] over dim: Normal, ".
 std::string heading(const SavedVariable& v) {
   std::string out = v.name;
@@ -179,10 +190,12 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   }
   if (m->mean.empty()) return out + "no elements\n";
   const std::string by = corrected_sds(fit, v) ? " by linear response" : "";
+  const double own = by.empty() ? 0 : sd_of_factor(fit, v);
   const std::string quantity = m->simplex ? "probability" : "mean";
   if (m->mean.size() == 1) {
     return out + fmt::format("{} {:.6g}", quantity, m->mean[0]) +
-           (m->sd.empty() ? "" : fmt::format(", sd {:.4g}{}", m->sd[0], by)) + "\n";
+           (m->sd.empty() ? "" : fmt::format(", sd {:.4g}{}", m->sd[0], by)) +
+           (own > 0 && !is_near(own, m->sd[0]) ? fmt::format(", {:.4g} of the factor", own) : "") + "\n";
   }
 
   std::vector<std::string> plates(v.axes);

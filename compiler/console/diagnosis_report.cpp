@@ -43,6 +43,9 @@ void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
   }
   const std::string k = d.pareto.equal ? "" : fmt::format(" {:.2f}", d.pareto.k_hat);
   fmt::format_to(to, "Pareto k-hat of {} draws{}: {}\n", d.draws, k, verdict(d.pareto));
+  if (d.has_widened)
+    fmt::format_to(to, "Pareto k-hat with the sds by linear response {:.2f}: draws are good for {:.0f}\n",
+                   d.widened.k_hat, d.widened.effective);
   fmt::format_to(to, "  drawn: {}", fmt::join(d.ratios.drawn, ", "));
   if (!d.ratios.summed.empty()) fmt::format_to(to, "; summed out: {}", fmt::join(d.ratios.summed, ", "));
   fmt::format_to(to, "\n");
@@ -119,6 +122,8 @@ nlohmann::json to_json(const Diagnosed& d) {
     pareto["equal_ratios"] = d.pareto.equal;
     pareto["threshold"] = d.pareto.threshold;
     pareto["effective_draws"] = d.pareto.effective;
+    if (d.has_widened)
+      pareto["linear_response"] = {{"k_hat", number(d.widened.k_hat)}, {"effective_draws", d.widened.effective}};
     pareto["drawn"] = d.ratios.drawn;
     pareto["summed_out"] = d.ratios.summed;
     pareto["log_ratios"] = d.ratios.log_ratios;

@@ -17,6 +17,8 @@ struct Diagnosed {
   std::int64_t draws = 0;               // number of draws from q for the importance ratios
   ItemSolution items;                   // how the factors of the items were found
   ParetoDiagnosis pareto;               // Pareto k-hat of the importance ratios
+  ParetoDiagnosis widened;              // the same of factors with the standard deviations by linear response
+  bool has_widened = false;             // true: there are such ratios
   ImportanceRatios ratios;              // the log ratios, and which variables were drawn or summed out
   std::string ratios_missing_reason;    // reason why there are no importance ratios; empty if there are
   LinearResponse response;              // standard deviations by linear response

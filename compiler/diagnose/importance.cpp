@@ -8,7 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include "compiler/evaluate/marginal.h"
 #include "compiler/instance/members.h"
@@ -67,8 +69,72 @@ bool has_density(const Block& b) {
   });
 }
 
-/// Prepares the factor of a block, or returns the reason why it has no density.
-Result<DrawnFactor> drawn_block(const RestoredFit& s, const Block& b) {
+/// Returns how much wider each number of a variable is by linear response than its factor, at least 1; empty if the
+/// response has no such variable.
+std::vector<double> widths_of(const LinearResponse& response, const std::string& name) {
+  std::vector<double> out;
+  const auto r = std::ranges::find(response.variables, name, &Response::name);
+  for (std::size_t k = 0; r != response.variables.end() && k < r->sd.size(); ++k) {
+    const double ratio = r->response[k] / r->sd[k];
+    out.push_back(std::isfinite(ratio) ? std::max(1.0, ratio) : 1.0);
+  }
+  return out;
+}
+
+/// Returns the widths of the numbers of a block, one element after another; empty if none is known.
+std::vector<double> widths_of_block(const RestoredFit& s, const LinearResponse& response, const Block& b) {
+  const Variable& v = s.model()[b.variable];
+  if (b.mean) return {};
+  if (!is_joint(v)) return widths_of(response, v.name);
+  std::vector<double> out;
+  for (const MemberLayout& x :
+       members_of(s.model(), b.variable, sizes_of_members(s.model(), b.variable, s.variables))) {
+    const std::vector<double> of_member = widths_of(response, x.name);
+    for (std::size_t k = 0; k < std::min(of_member.size(), x.at.size()); ++k) {
+      if (out.size() <= x.at[k]) out.resize(x.at[k] + 1, 1.0);
+      out[x.at[k]] = of_member[k];
+    }
+  }
+  return out;
+}
+
+/// Makes a factor wider about its mean. `width` has a number for each number of the value. Families that have no row
+/// here stay as they are.
+void widen(const std::string& family, std::span<const double> width, math::Environment& at) {
+  const auto of = [&](const char* name) -> std::vector<double>& { return at.symbols.at(name).values; };
+  const double mean = std::accumulate(width.begin(), width.end(), 0.0) / static_cast<double>(width.size());
+  const double square = mean * mean;
+  if (family == "Normal" || family == "MvNormal") {
+    std::vector<double>& precision = of("precision");
+    for (std::size_t i = 0; i < width.size(); ++i)
+      for (std::size_t j = 0; j < width.size(); ++j)
+        precision[i * width.size() + j] /= width[i] * width[j];
+  } else if (family == "Gamma") {
+    of("shape")[0] /= square;
+    of("rate")[0] /= square;
+  } else if (family == "InverseGamma" && of("shape")[0] > 2) {
+    const double shape = of("shape")[0], wider = 2 + (shape - 2) / square;
+    of("shape")[0] = wider;
+    of("scale")[0] *= (wider - 1) / (shape - 1);
+  } else if (family == "Beta" || family == "Dirichlet") {
+    double total = 0;
+    const std::vector<const char*> names = family == "Beta" ? std::vector{"a", "b"} : std::vector{"concentration"};
+    for (const char* name : names)
+      total += std::accumulate(of(name).begin(), of(name).end(), 0.0);
+    const double wider = std::max((total + 1) / square - 1, 0.1 * total);
+    for (const char* name : names)
+      for (double& x : of(name))
+        x *= wider / total;
+  } else if (family == "Wishart") {
+    const double df = of("df")[0], wider = std::max(df / square, static_cast<double>(at.extent));
+    of("df")[0] = wider;
+    for (double& x : of("scale"))
+      x *= df / wider;
+  }
+}
+
+/// Prepares the factor of a block, made wider by linear response, or returns the reason why it has no density.
+Result<DrawnFactor> drawn_block(const RestoredFit& s, const LinearResponse& response, const Block& b) {
   const Model& m = s.model();
   DrawnFactor out{{}, b.family, b.point, {}, {}};
   if (b.mean) out.members.push_back(*b.mean);
@@ -83,8 +149,12 @@ Result<DrawnFactor> drawn_block(const RestoredFit& s, const Block& b) {
                       : saved_factor(*b.family, v->second, b.mean ? &precision->second : nullptr);
   const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
   if (!layout) return no_ratio(fmt::format("the factor of '{}' is not known", name));
+  const std::vector<double> widths = widths_of_block(s, response, b);
+  const std::size_t of_one = widths.size() / std::max<std::size_t>(1, layout->count);
   for (std::size_t e = 0; e < layout->count; ++e) {
-    const math::Environment parameters = parameters_of(*of, *layout, e);
+    math::Environment parameters = parameters_of(*of, *layout, e);
+    if (of_one > 0 && of_one * layout->count == widths.size())
+      widen(std::string(b.family->name), std::span(widths).subspan(e * of_one, of_one), parameters);
     const bool category = b.family->support == math::Support::category;
     if (category) out.parameters.push_back(parameters);
     else if (!b.point) out.parameters.push_back({parameters.extent, math::canonical_parameters(*b.family, parameters)});
@@ -182,7 +252,8 @@ struct SummedAndDrawn {
 
 /// Divides the latent variables. Discrete ones whose elements do not interact are summed out, unless they are in
 /// `not_summed`. Fills in the names.
-Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>& not_summed, ImportanceRatios& names) {
+Result<SummedAndDrawn> parts_of(const RestoredFit& s, const LinearResponse& response,
+                                const std::set<VariableId>& not_summed, ImportanceRatios& names) {
   const Model& m = s.model();
   SummedAndDrawn out{std::vector<bool>(m.variables.size(), false), {}};
   names.drawn.clear();
@@ -199,7 +270,7 @@ Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>
       continue;
     }
     if (has_copies(m, v)) return no_ratio(fmt::format("elements of '{}' have copies", v.name));
-    Result<DrawnFactor> d = drawn_block(s, b);
+    Result<DrawnFactor> d = drawn_block(s, response, b);
     if (!d) return d.error();
     for (const VariableId id : d->members)
       names.drawn.push_back(m[id].name);
@@ -250,11 +321,12 @@ double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluato
 
 }  // namespace
 
-Result<ImportanceRatios> importance_ratios(const RestoredFit& s, std::int64_t draws, std::uint64_t seed,
+Result<ImportanceRatios> importance_ratios(const RestoredFit& s, const LinearResponse& response, std::int64_t draws,
+                                           std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw) {
   ImportanceRatios out;
   std::set<VariableId> not_summed;
-  Result<SummedAndDrawn> parts = parts_of(s, not_summed, out);
+  Result<SummedAndDrawn> parts = parts_of(s, response, not_summed, out);
   if (!parts) return parts.error();
   auto joint = std::make_unique<Joint>(s, parts->summed);
   Rng rng(seed);
@@ -268,7 +340,7 @@ Result<ImportanceRatios> importance_ratios(const RestoredFit& s, std::int64_t dr
       if (!not_summed.insert(sum->variable).second || !parts->summed[sum->variable.index()])
         return no_ratio(fmt::format("the sum over what '{}' depends on has too many terms ({:.2g})",
                                     s.model()[sum->variable].name, sum->terms));
-      parts = parts_of(s, not_summed, out);
+      parts = parts_of(s, response, not_summed, out);
       if (!parts) return parts.error();
       joint = std::make_unique<Joint>(s, parts->summed);
       rng = Rng(seed);

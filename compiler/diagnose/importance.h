@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/diagnose/restored_fit.h"
+#include "compiler/fit/linear_response.h"
 
 namespace lehr {
 
@@ -21,9 +22,13 @@ struct ImportanceRatios {
 /// Draws from q and computes the ratios. Discrete variables whose elements do not interact are summed out if the sums
 /// have few terms; all others are drawn from their factors. Point factors have a fixed value.
 ///
+/// With the result of linear response, draws are those of wider factors: each has the larger one of its own standard
+/// deviation and that of linear response, by its mean and its correlations.
+///
 /// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
 /// density in closed form: chains, spins that interact, variables with multiplicities.
-Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, std::int64_t draws, std::uint64_t seed,
+Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, const LinearResponse& response,
+                                           std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});
 
 }  // namespace lehr

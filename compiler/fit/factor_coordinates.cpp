@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 namespace lehr {
 namespace {
@@ -47,10 +49,95 @@ void each_independent(const math::Factor& factor, std::size_t extent, Naturals& 
   }
 }
 
+/// Returns true for a Normal factor of a number or a vector, without limits.
+bool is_normal(const math::Factor& f) {
+  return f.statistics.size() == 2 && find_role(f, math::ParameterRole::location) &&
+         find_role(f, math::ParameterRole::precision) &&
+         std::ranges::all_of(f.statistics, [](const math::StatisticRow& s) {
+           return s.stat == Stat::value || s.stat == Stat::square || s.stat == Stat::comp || s.stat == Stat::comp2;
+         });
+}
+
+/// Views the mean and the precision of a Normal factor as a vector and a matrix.
+std::pair<Eigen::VectorXd, Eigen::MatrixXd> normal_parameters(const math::Factor& f, const Environment& parameters) {
+  const auto& mean = parameters.symbols.at(find_role(f, math::ParameterRole::location)->name).values;
+  const auto& precision = parameters.symbols.at(find_role(f, math::ParameterRole::precision)->name).values;
+  const auto n = std::ssize(mean);
+  return {Eigen::Map<const Eigen::VectorXd>(mean.data(), n), Eigen::Map<const Eigen::MatrixXd>(precision.data(), n, n)};
+}
+
+/// Returns the exported parameters of a factor one after another.
+std::vector<double> exported(const math::Factor& factor, const Environment& parameters) {
+  std::vector<double> out;
+  for (const math::FactorParameter& p : factor.parameters) {
+    if (!p.exported) continue;
+    const std::vector<double>& values = parameters.symbols.at(p.name).values;
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
 }  // namespace
+
+std::optional<NormalCoordinates> NormalCoordinates::make(const Eigen::VectorXd& mean,
+                                                         const Eigen::MatrixXd& precision) {
+  const Eigen::LLT<Eigen::MatrixXd> root(precision);
+  if (root.info() != Eigen::Success || !mean.allFinite() || !precision.allFinite()) return std::nullopt;
+  NormalCoordinates out;
+  out.mean_ = mean;
+  out.root_ = root.matrixL();
+  return out;
+}
+
+Eigen::VectorXd NormalCoordinates::coordinates(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision) const {
+  // The precision of z at the coordinates is I - A, with A_ij = u_ij and A_ii = sqrt 2 u_ii.
+  const Eigen::Index n = mean_.size();
+  const auto lower = root_.triangularView<Eigen::Lower>();
+  const Eigen::MatrixXd half = lower.solve(precision);
+  const Eigen::MatrixXd of_z = lower.solve(half.transpose());
+  Eigen::VectorXd out(size());
+  out.head(n) = of_z * (lower.transpose() * (mean - mean_));
+  Eigen::Index k = n;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    out[k++] = (1 - of_z(i, i)) / std::numbers::sqrt2;
+    for (Eigen::Index j = i + 1; j < n; ++j)
+      out[k++] = -of_z(i, j);
+  }
+  return out;
+}
+
+void NormalCoordinates::at(const Eigen::VectorXd& coordinates, Eigen::VectorXd& mean,
+                           Eigen::MatrixXd& precision) const {
+  const Eigen::Index n = mean_.size();
+  const auto lower = root_.triangularView<Eigen::Lower>();
+  Eigen::MatrixXd of_z = Eigen::MatrixXd::Identity(n, n);
+  Eigen::Index k = n;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    of_z(i, i) -= std::numbers::sqrt2 * coordinates[k++];
+    for (Eigen::Index j = i + 1; j < n; ++j)
+      of_z(i, j) = of_z(j, i) = -coordinates[k++];
+  }
+  mean = mean_ + lower.transpose().solve(of_z.ldlt().solve(coordinates.head(n)));
+  const Eigen::MatrixXd half = lower * of_z;
+  precision = half * root_.transpose();
+  precision = (precision + precision.transpose().eval()) / 2;
+}
+
+Eigen::VectorXd NormalCoordinates::slope(Eigen::Index number) const {
+  const Eigen::Index n = mean_.size();
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(size());
+  out.head(n) = root_.triangularView<Eigen::Lower>().solve(Eigen::VectorXd::Unit(n, number));
+  return out;
+}
 
 FactorCoordinates::FactorCoordinates(const math::Factor& factor, const Environment& parameters)
     : factor_(&factor), extent_(parameters.extent) {
+  moments_ = factor.moments(exported(factor, parameters), parameters.extent);
+  if (is_normal(factor)) {
+    const auto [mean, precision] = normal_parameters(factor, parameters);
+    normal_ = NormalCoordinates::make(mean, precision);
+    return;
+  }
   for (const math::FactorParameter& p : factor.parameters)
     if (has_location(factor) && p.exported && p.role == math::ParameterRole::location)
       location_[p.name] = parameters.symbols.at(p.name);
@@ -64,32 +151,20 @@ FactorCoordinates::FactorCoordinates(const math::Factor& factor, const Environme
 std::optional<FactorCoordinates> FactorCoordinates::make(const math::Factor& factor, const Environment& parameters) {
   if (!factor.moments || factor.softmax) return std::nullopt;
   FactorCoordinates out(factor, parameters);
-  if (out.present_.size() == 0 || !out.present_.allFinite()) return std::nullopt;
-  std::vector<double> flat;
-  for (const math::FactorParameter& p : factor.parameters) {
-    if (!p.exported) continue;
-    const std::vector<double>& values = parameters.symbols.at(p.name).values;
-    flat.insert(flat.end(), values.begin(), values.end());
-  }
-  out.moments_ = factor.moments(flat, parameters.extent);
   if (out.moments_.sd.size() != out.moments_.mean.size()) return std::nullopt;
-  Eigen::MatrixXd covariance, gradients;
-  if (!out.differentiate(covariance, gradients)) return std::nullopt;
-  const Eigen::LLT<Eigen::MatrixXd> root(covariance);
-  if (root.info() != Eigen::Success) return std::nullopt;
-  out.root_ = root.matrixL();
-  out.slopes_ = root.matrixL().solve(gradients).transpose();
-  if (!out.slopes_.allFinite()) return std::nullopt;
+  if (!(is_normal(factor) ? out.normal_.has_value() : out.make_by_differences())) return std::nullopt;
   return out;
 }
 
-std::size_t FactorCoordinates::count(const math::Factor& factor, std::size_t extent) {
-  std::size_t out = 0;
-  for (const math::StatisticRow& s : factor.statistics) {
-    const int rank = free_event_rank(s.natural);
-    if (!is_limit(s.stat)) out += rank == 0 ? 1 : rank == 1 ? extent : extent * (extent + 1) / 2;
-  }
-  return out;
+bool FactorCoordinates::make_by_differences() {
+  if (present_.size() == 0 || !present_.allFinite()) return false;
+  Eigen::MatrixXd covariance, gradients;
+  if (!differentiate(covariance, gradients)) return false;
+  const Eigen::LLT<Eigen::MatrixXd> root(covariance);
+  if (root.info() != Eigen::Success) return false;
+  root_ = root.matrixL();
+  slopes_ = root.matrixL().solve(gradients).transpose();
+  return slopes_.allFinite();
 }
 
 Eigen::VectorXd FactorCoordinates::independent(const Environment& parameters) const {
@@ -104,7 +179,7 @@ Eigen::VectorXd FactorCoordinates::independent(const Environment& parameters) co
   return Eigen::Map<const Eigen::VectorXd>(out.data(), std::ssize(out));
 }
 
-Environment FactorCoordinates::at(const Eigen::VectorXd& independent, bool centred) const {
+Environment FactorCoordinates::from_independent(const Eigen::VectorXd& independent, bool centred) const {
   auto naturals = natural_;
   Eigen::Index k = 0;
   each_independent(*factor_, extent_, naturals, [&](Quantity& q, std::size_t i, std::size_t mirrored) {
@@ -119,19 +194,34 @@ Environment FactorCoordinates::at(const Eigen::VectorXd& independent, bool centr
 }
 
 Eigen::VectorXd FactorCoordinates::coordinates(const Environment& parameters) const {
-  return root_.transpose() * (independent(parameters) - present_);
+  if (!normal_) return root_.transpose() * (independent(parameters) - present_);
+  const auto [mean, precision] = normal_parameters(*factor_, parameters);
+  return normal_->coordinates(mean, precision);
 }
 
-Environment FactorCoordinates::along(Eigen::Index i, double step) const {
-  const Eigen::VectorXd u = Eigen::VectorXd::Unit(size(), i) * step;
-  return at(present_ + root_.transpose().triangularView<Eigen::Upper>().solve(u), false);
+Environment FactorCoordinates::at(const Eigen::VectorXd& coordinates) const {
+  if (!normal_)
+    return from_independent(present_ + root_.transpose().triangularView<Eigen::Upper>().solve(coordinates), false);
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd precision;
+  normal_->at(coordinates, mean, precision);
+  const math::FactorParameter &of_mean = *find_role(*factor_, math::ParameterRole::location),
+                              &of_precision = *find_role(*factor_, math::ParameterRole::precision);
+  Environment out{extent_, {}};
+  out.symbols[of_mean.name] = {of_mean.event_rank, {mean.begin(), mean.end()}};
+  out.symbols[of_precision.name] = {of_precision.event_rank, {precision.data(), precision.data() + precision.size()}};
+  return out;
+}
+
+Eigen::VectorXd FactorCoordinates::slope(Eigen::Index number) const {
+  return normal_ ? normal_->slope(number) : Eigen::VectorXd(slopes_.row(number).transpose());
 }
 
 std::optional<Eigen::VectorXd> FactorCoordinates::expected(const Eigen::VectorXd& independent) const {
-  const Environment parameters = at(independent, true);
+  const Environment parameters = from_independent(independent, true);
   if (!is_proper(*factor_, parameters)) return std::nullopt;
   std::map<std::string, Quantity> statistics;
-  std::vector<double> out, flat;
+  std::vector<double> out;
   for (const math::StatisticRow& s : factor_->statistics)
     statistics[math::natural_name(s.stat)] =
         evaluate_all(s.expectation, parameters, natural_.at(math::natural_name(s.stat)).rank);
@@ -139,12 +229,7 @@ std::optional<Eigen::VectorXd> FactorCoordinates::expected(const Eigen::VectorXd
   each_independent(*factor_, extent_, statistics, [&](const Quantity& q, std::size_t i, std::size_t mirrored) {
     out.push_back(i == mirrored ? q.values[i] : q.values[i] + q.values[mirrored]);
   });
-  for (const math::FactorParameter& p : factor_->parameters) {
-    if (!p.exported) continue;
-    const std::vector<double>& values = parameters.symbols.at(p.name).values;
-    flat.insert(flat.end(), values.begin(), values.end());
-  }
-  const math::MeanAndSd moments = factor_->moments(flat, extent_);
+  const math::MeanAndSd moments = factor_->moments(exported(*factor_, parameters), extent_);
   out.insert(out.end(), moments.mean.begin(), moments.mean.end());
   return Eigen::Map<const Eigen::VectorXd>(out.data(), std::ssize(out));
 }

@@ -9,37 +9,59 @@
 
 namespace lehr {
 
+/// The coordinates of a Normal factor, of a number or a vector of D numbers. With P = R R' its precision and
+/// z = R' (x - mean), the statistics z_i, z_i z_j and z_i^2 / sqrt 2 have the covariance I. The coordinates are their
+/// natural parameters: D of z, then those of the products, row by row from the diagonal.
+class NormalCoordinates {
+ public:
+  /// Takes a factor with this mean and precision. Returns nullopt unless the precision is positive definite.
+  static std::optional<NormalCoordinates> make(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision);
+
+  /// Returns how many coordinates there are.
+  Eigen::Index size() const { return mean_.size() + mean_.size() * (mean_.size() + 1) / 2; }
+  /// Returns the coordinates of the factor with this mean and precision.
+  Eigen::VectorXd coordinates(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision) const;
+  /// Computes mean and precision at these coordinates.
+  void at(const Eigen::VectorXd& coordinates, Eigen::VectorXd& mean, Eigen::MatrixXd& precision) const;
+  /// Returns the derivatives of the mean of number k.
+  Eigen::VectorXd slope(Eigen::Index k) const;
+
+ private:
+  Eigen::VectorXd mean_;
+  Eigen::MatrixXd root_;  // R
+};
+
 /// The coordinates of one element's factor about its present parameters. With V the covariance of the sufficient
-/// statistics under the factor and L its Cholesky root, u = L' (eta - eta_0) for natural parameters eta.
+/// statistics under the factor and L its Cholesky root, u = L' (eta - eta_0) for natural parameters eta. Those of a
+/// Normal factor have closed forms (NormalCoordinates).
 class FactorCoordinates {
  public:
   /// Makes the coordinates of a factor at these exported parameters. Returns nullopt if they are not finite, or if V is
   /// not positive definite.
   static std::optional<FactorCoordinates> make(const math::Factor& factor, const math::Environment& parameters);
 
-  /// Returns how many coordinates a factor has whose event axis has `extent` elements.
-  static std::size_t count(const math::Factor& factor, std::size_t extent);
-
   /// Returns how many coordinates the factor has.
-  Eigen::Index size() const { return root_.rows(); }
+  Eigen::Index size() const { return normal_ ? normal_->size() : root_.rows(); }
   /// Returns the coordinates of exported parameters; NaN if these have no finite natural parameters.
   Eigen::VectorXd coordinates(const math::Environment& parameters) const;
-  /// Returns the exported parameters at `step` along coordinate i.
-  math::Environment along(Eigen::Index i, double step) const;
+  /// Returns the exported parameters at these coordinates.
+  math::Environment at(const Eigen::VectorXd& coordinates) const;
 
   /// Returns the mean and standard deviation of every number of the value (math::MeanAndSd).
   const math::MeanAndSd& moments() const { return moments_; }
-  /// Returns the derivatives of these means in the coordinates: a row for each number. Its squared norm is the part of
-  /// the number's variance that the statistics explain, all of it if the number is a statistic itself.
-  const Eigen::MatrixXd& slopes() const { return slopes_; }
+  /// Returns the derivatives of the mean of a number in the coordinates. Their squared norm is the part of the number's
+  /// variance that the statistics explain, all of it if the number is a statistic itself.
+  Eigen::VectorXd slope(Eigen::Index number) const;
 
  private:
   FactorCoordinates(const math::Factor& factor, const math::Environment& parameters);
+  /// Makes coordinates that have no closed form, by differences; false if some are not finite.
+  bool make_by_differences();
   /// Returns the independent natural parameters of exported ones, locations measured from the present one.
   Eigen::VectorXd independent(const math::Environment& parameters) const;
   /// Returns the exported parameters at natural parameters, which are independent() ones. With `centred`, locations are
   /// measured from the present one.
-  math::Environment at(const Eigen::VectorXd& independent, bool centred) const;
+  math::Environment from_independent(const Eigen::VectorXd& independent, bool centred) const;
   /// Returns the expectations of the statistics that belong to the natural parameters, then the means of all numbers.
   std::optional<Eigen::VectorXd> expected(const Eigen::VectorXd& independent) const;
   /// Computes V and the derivatives of the means by differences. Returns false if some are not finite.
@@ -47,12 +69,13 @@ class FactorCoordinates {
 
   const math::Factor* factor_;
   std::size_t extent_;
+  std::optional<NormalCoordinates> normal_;         // of a Normal factor, for which the members below are empty
   std::map<std::string, math::Quantity> location_;  // the present locations, by parameter
   std::map<std::string, math::Quantity> natural_;   // the natural parameters, for those that are no coordinates
   Eigen::VectorXd present_;                         // independent() at the present parameters
   Eigen::MatrixXd root_;                            // L
   math::MeanAndSd moments_;
-  Eigen::MatrixXd slopes_;
+  Eigen::MatrixXd slopes_;  // a row for each number
 };
 
 }  // namespace lehr

@@ -402,11 +402,11 @@ std::optional<Error> Fitting::no_response() const {
                  "there is no linear response: " + std::move(why),
                  {option("method") + " gibbs has standard deviations of its draws"}};
   };
-  const std::int64_t coordinates = response_coordinates(*instance_, analysed());
-  if (coordinates == 0) return refused("no variable that all items share has a factor with standard deviations");
-  if (coordinates > kMostCoordinates)
-    return refused(fmt::format("the factors of the variables that all items share have {} parameters, of {} at most",
-                               coordinates, kMostCoordinates));
+  const std::int64_t numbers = response_numbers(*instance_, analysed());
+  if (numbers == 0) return refused("no variable that all items share has a factor with standard deviations");
+  if (numbers > kMostNumbers)
+    return refused(
+        fmt::format("the variables that all items share have {} numbers, of {} at most", numbers, kMostNumbers));
   return std::nullopt;
 }
 
@@ -419,13 +419,12 @@ void Fitting::check_sds(FitRun& run) {
   }
   if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) return;
   const LinearResponse response = linear_response(*instance_, analysed());
-  if (!settings_.response) {
-    run.narrow = response.failure.empty() ? narrowed(response) : "";
-  } else if (!response.failure.empty()) {
+  if (response.failure.empty()) {
+    if (settings_.response || settings_.response_if_cheap) run.sds = arrays_of(response);
+    else run.narrow = narrowed(response);
+  } else if (settings_.response) {
     run.narrow =
         "the standard deviations are those of the factors, as there is no linear response: " + response.failure;
-  } else {
-    run.sds = arrays_of(response);
   }
 }
 

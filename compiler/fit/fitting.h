@@ -54,6 +54,7 @@ struct FitSettings {
   bool single = false;                    // true: items are computed in 32 bits (LowerOptions::single)
   bool response = false;                  // true: standard deviations by linear response, once a run has converged
   bool replaces_data = false;             // true: replace() will be called
+  bool response_if_cheap = true;          // true: also without that, if they take little work
   std::int64_t predictive = 0;            // upper limit of numbers in each array kind of PredictiveDraws; 0: none
   Backend backend = Backend::native;      // native code or the interpreter
   loops::PassOptions passes = {};         // the optimisation passes; what they report is of the fit's own program
@@ -180,8 +181,9 @@ class Fitting {
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
   void store_posterior(FitRun& run);
-  /// Computes standard deviations by linear response, if they were asked for or take little work. Those that were asked
-  /// for become results of the run. Others only make a warning, if factors are narrower than they should be.
+  /// Computes standard deviations by linear response, if they were asked for or take little work. They become results
+  /// of the run. If those of the factors were asked for, they only make a warning, if factors are narrower than they
+  /// should be.
   void check_sds(FitRun& run);
   /// Returns an error if standard deviations by linear response were asked for and no variable can have one.
   std::optional<Error> no_response() const;

@@ -29,24 +29,26 @@ struct LinearResponse {
   std::string failure;                // why there is no result at all; empty: there is one
 };
 
-/// Global factors with more coordinates than this in all have no linear response, which takes two sweeps over the items
-/// for each and solves equations in all of them.
-inline constexpr std::int64_t kMostCoordinates = 2000;
+/// Global variables with more numbers than this in all have no linear response, which takes several sweeps over the
+/// items for each.
+inline constexpr std::int64_t kMostNumbers = 2000;
 
 /// Computes standard deviations and covariances by linear response at a converged fit, whose factors are in the
 /// instance; they are the same afterwards. With t T(x) added to the log joint density, for the statistics T of all
 /// global factors, the derivative of E[T] in t at 0 is Sigma = (I - V H)^-1 V. V is the covariance of the factors, H
 /// has the mixed derivatives of the expected log joint, with the local factors at their optimum. Both are found by
-/// differences: two visits of the items for each coordinate of a global factor (FactorCoordinates).
+/// differences: two visits of the items for each number of a global variable, and for each direction in which other
+/// factors react to it.
 ///
 /// The result is exact for a Normal posterior with Normal factors. A number that is no statistic of its factor is
 /// regressed on them; the variance that they do not explain is the factor's. Points, discrete variables and chains take
-/// part with their optimum, and have no result. With more than `most` coordinates there is a failure.
-LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostCoordinates);
+/// part with their optimum; of these, only chains of numbers and vectors have a result. With more than `most` numbers
+/// there is a failure.
+LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers);
 
-/// Returns how many coordinates linear_response() would have to move.
-std::int64_t response_coordinates(Instance& instance, const Analysed& analysed);
-/// Returns true if linear_response() takes little work: at most a tenth of the sweeps that the fit has made, or few
+/// Returns how many numbers have standard deviations by linear response.
+std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
+/// Returns true if linear_response() takes little work: at most half of the sweeps that the fit has made, or few
 /// operations in all. It does not depend on the speed of the machine.
 bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
 

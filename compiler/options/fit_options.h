@@ -47,7 +47,8 @@ struct FitOptions {
   std::string start = "seeds";  // kind of random start: seeds, points, allocations, means or flat
   std::vector<DataView> init = {};      // factors to start from, named as in the posterior
   bool save_locals = false;             // include the factors of items in the posterior
-  std::string sds = "factors";          // standard deviations of the factors, or by "linear-response" (cavi)
+  /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is cheap.
+  std::string sds = "auto";
   std::string precision = "double";     // or "float": 32 bits in the work on items; not for gibbs and exact
   std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)
   double tolerance = 1e-8;              // relative change of the ELBO below which a run has converged

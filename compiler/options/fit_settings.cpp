@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kSearches[] = {"none", "quick", "full"};
 constexpr std::string_view kPrecisions[] = {"double", "float"};
 constexpr std::string_view kGuides[] = {"joint", "factorised"};
-constexpr std::string_view kSds[] = {"factors", "linear-response"};
+constexpr std::string_view kSds[] = {"auto", "factors", "linear-response"};
 
 /// The range of an option that is no number, and the values of a text that may be any.
 constexpr OptionRange kNoRange{0, 0};
@@ -117,8 +117,9 @@ constexpr FitOption kOptions[] = {
      "factorised (only those that the model's guide joins)",
      kGuides},
     {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
-     "Standard deviations of what all items share: of the factors, which may be too small, or corrected ones "
-     "(linear-response: two sweeps more for each parameter of these factors; {only}); see docs/checking.md",
+     "Standard deviations of what all items share: corrected ones (linear-response: some six sweeps more for each of "
+     "these numbers; {only}), of the factors, which may be too small, or corrected where that is cheap (auto); see "
+     "docs/checking.md",
      kSds},
     {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange, kForMinibatches,
      "Step sizes that adapt to the noise of the gradients ({only})"},
@@ -148,10 +149,10 @@ std::optional<Error> invalid_value(const FitOptions& o) {
   for (const FitOption& row : kOptions)
     if (const std::string why = why_invalid(row); !why.empty()) return usage_error(std::string(row.field), why);
   if (o.adaptive && o.rho > 0) return usage_error("rho", "steps are either constant or adaptive");
-  if (o.sds != usual.sds && !o.temper.empty())
+  if (o.sds == "linear-response" && !o.temper.empty())
     return usage_error(
         "sds", fmt::format("a fit with a latent temperature has no linear response: leave out {}", option("temper")));
-  if (o.sds != usual.sds && o.precision == "float")
+  if (o.sds == "linear-response" && o.precision == "float")
     return usage_error(option("sds"),
                        fmt::format("differences of sweeps need 64 bits: leave out {}", option("precision")));
   return std::nullopt;
@@ -228,6 +229,7 @@ Result<FitSettings> to_fit_settings(const FitOptions& o) {
                      .save_locals = o.save_locals,
                      .single = o.precision == "float",
                      .response = o.sds == "linear-response",
+                     .response_if_cheap = o.sds == "auto",
                      .threads = static_cast<std::size_t>(o.threads),
                      .parts = o.parts};
 }

@@ -16,8 +16,8 @@ _WHAT = ("mean", "sd", "q5", "q50", "q95")
 class Variable:
     """One variable: `mean`, `sd`, `q5`, `q50`, `q95`, arrays over `dims`; NaN where there is no such number.
 
-    With the option `sds="linear-response"` standard deviations are the corrected ones, and `covariance` of a vector is
-    the covariance matrix of each element; otherwise it is None. `parameters` are always those of the factor.
+    Of small models, and with the option `sds="linear-response"`, standard deviations are the corrected ones, and
+    `covariance` of a vector is the covariance matrix of each element; otherwise it is None. `parameters` are always those of the factor.
 
     Of a category the means are the probabilities of its values, whose axis is the last. `parameters` are those of its
     factor, as in posterior.npz. `coords` are the labels of plates that have any.

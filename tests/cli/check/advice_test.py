@@ -274,7 +274,7 @@ def guides_derive(folder):
     assert "joint(a, b)" in chosen and "`guide factorised;` makes none" in chosen, chosen
     for limit in ["", " above 0"]:
         model = text.replace("LIMIT", limit)
-        done = run("fit", written(folder, model), "--data", values, "--guide", "factorised", "--quiet", "--out", f"{folder}/line")
+        done = run("fit", written(folder, model), "--data", values, "--guide", "factorised", "--sds", "factors", "--quiet", "--out", f"{folder}/line")
         assert "strongly coupled" in done.stderr, done.stderr
         lines = [q for q in quoted(done.stderr) if q.endswith(";")]
         if limit:
@@ -346,7 +346,7 @@ def links_are_named(folder):
     values = written(folder, json.dumps(data), "data.json")
     def said(link, guide=""):
         path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
-        done = run("fit", path, "--data", values, "--out", f"{folder}/link", code=0)
+        done = run("fit", path, "--data", values, "--out", f"{folder}/link", "--sds", "factors", code=0)
         found = re.search(r"the standard deviations of ([\w, ]+) are too small, --sds linear-response corrects them", done.stdout)
         return found and found.group(1)
     assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"

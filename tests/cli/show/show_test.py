@@ -63,8 +63,8 @@ def components(out):
     assert fit["elbo"] == max(r["elbo"] for r in fit["restarts"]) == fit["restarts"][fit["restart"]]["elbo"]
     assert len(trace(out)) == fit["iterations"] and float(trace(out)[-1]["elbo"]) == fit["elbo"]
     text = lehr("show", out).stdout
-    for expected in ["pi over k: Dirichlet, probability (sd)", "mu[k] over dim: MvNormal, mean (sd)", "eruptions", "%)",
-                     "Lambda[k] over dim, dim: Wishart, mean (sd)"]:
+    for expected in ["pi over k: Dirichlet, probability (sd by linear response)", "mu[k] over dim: MvNormal, mean (sd by linear response)", "eruptions", "%)",
+                     "Lambda[k] over dim, dim: Wishart, mean (sd by linear response)"]:
         assert expected in text, f"{expected}\n{text}"
 
 

@@ -268,7 +268,7 @@ def warning():
     """The warning of a strong coupling names the guide, and the guide silences it."""
     x = np.linspace(9, 11, 30)
     d = {"year": x, "y": 1 + x + RNG.normal(size=30) * 0.1}
-    apart = fit(YEARS.replace("GUIDE", "guide factorised;"), d, "--max-iter", 100000)
+    apart = fit(YEARS.replace("GUIDE", "guide factorised;"), d, "--sds", "factors", "--max-iter", 100000)
     assert "guide joint(a, b)" in apart.said, apart.said
     joint = fit(YEARS.replace("GUIDE", "guide joint(a, b);"), d)
     assert "coupled" not in joint.said and joint.elbo > apart.elbo, joint.said

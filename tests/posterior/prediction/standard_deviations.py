@@ -15,6 +15,7 @@ from fitting import Folder, arrays, check, finish, lehr, plain, read, read_csv, 
 
 RNG = np.random.default_rng(12)
 CORRECTED = ["--guide", "factorised", "--search", "none", "--max-iter", "20000", "--sds", "linear-response"]
+FACTORS = [*CORRECTED[:4], "--sds", "factors"]
 LINE = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
   observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
 
@@ -132,7 +133,7 @@ def exact_factors():
         observe y[n] ~ Normal(mean = mu, precision = tau); guide joint(mu, tau); }"""]
     off = 0
     for model, covariate in zip(models, (x, x[:, 0])):
-        f, own = Corrected(model, {"x": covariate, "y": y}), Folder(model, {"x": covariate, "y": y}, *CORRECTED[:4])
+        f, own = Corrected(model, {"x": covariate, "y": y}), Folder(model, {"x": covariate, "y": y}, *FACTORS)
         rows = [read_csv(write(g.at("all.csv"), g.run("show", g.at("fit"), "--format", "csv"))) for g in (f, own)]
         corrected, factors = ([float(row["sd"]) for row in r] for r in rows)
         assert len(f.sds) >= 2 and len(corrected) == len(factors)
@@ -178,7 +179,7 @@ def sampled():
 def shown():
     """show, its formats and the report have the corrected numbers and say so; posterior.npz and what starts from it do not."""
     d = line()
-    f, plain_fit = Corrected(LINE, d), Folder(LINE, d, *CORRECTED[:4])
+    f, plain_fit = Corrected(LINE, d), Folder(LINE, d, *FACTORS)
     sd = float(f.sds["b.sd"])
     mean = float(f.posterior["b.mean"])
     for name in f.posterior:
@@ -190,7 +191,7 @@ def shown():
     f.run("report", f.at("fit"))
     assert "by linear response" in read(f.at("fit/report.html"))
     # Another fit in the same directory takes the numbers away.
-    f.run("fit", f.model, "--data", f.at("train.json"), "--out", f.at("fit"), "--quiet")
+    f.run("fit", f.model, "--data", f.at("train.json"), "--out", f.at("fit"), "--quiet", "--sds", "factors")
     assert "linear response" not in f.run("show", f.at("fit"), "b")
     # Of Gamma factors, quantiles are those of the Gamma distribution with these moments.
     g = Corrected("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 1, rate = 1);
@@ -219,6 +220,40 @@ def repeated():
 
 
 @check
+def by_default():
+    """A small fit has these standard deviations by default, beside that of the factor; fits of much work do not."""
+    d = line()
+    f, small = Corrected(LINE, d), Folder(LINE, d, *CORRECTED[:6])
+    sds = arrays(small.at("fit/sds.npz"))
+    for name in f.sds:
+        np.testing.assert_array_equal(sds[name], f.sds[name])
+    own = float(f.q("b"))
+    assert f"sd {float(sds['b.sd']):.4g} by linear response, {own:.4g} of the factor" in small.run("show", small.at("fit"), "b")
+    large = Folder("""model m { plate n; plate d = 201; data of[n] : d; tau ~ Gamma(shape = 1, rate = 1);
+      w[d] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = w[of[n]], precision = tau); }""",
+                   {"of": np.arange(201), "y": RNG.normal(0, 1, 201)})
+    assert not os.path.exists(large.at("fit/sds.npz"))
+    return f"{own / float(sds['b.sd']):.2f} of it"
+
+
+@check
+def many_numbers():
+    """A factor of ninety Normal numbers: standard deviations of all, from few responses."""
+    g = 90
+    of, x = np.repeat(np.arange(g), 3), RNG.normal(0, 1, 3 * g)
+    y = RNG.normal(0, 1, g)[of] + x + RNG.normal(0, 1, 3 * g)
+    f = Folder("""model m { plate n; plate g; data of[n] : g; data x[n] : real; mu ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+      t ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1); a[g] ~ Normal(mean = mu, precision = t);
+      observe y[n] ~ Normal(mean = a[of[n]] + b * x[n], precision = tau); }""", {"of": of, "x": x, "y": y}, "--sds", "linear-response")
+    sds = arrays(f.at("fit/sds.npz"))
+    f.run("fit", f.model, "--data", f.at("train.json"), "--out", f.at("gibbs"), "--quiet", "--method", "gibbs", "--draws", 5000, "--chains", 2)
+    drawn = arrays(f.at("gibbs/posterior.npz"))
+    off = {v: float(np.max(np.abs(sds[v + ".sd"] / drawn[v + ".sd"] - 1))) for v in ("mu", "b", "a", "t", "tau")}
+    assert max(off.values()) < 0.12, off
+    return f"{g + 4} numbers to {max(off.values()):.2f}"
+
+
+@check
 def refused():
     """What has no linear response says so, with a cure; a fit that has not converged says that."""
     data = line()
@@ -232,12 +267,12 @@ def refused():
         assert "cavi" in fails("--method", "gibbs") and "cavi" in fails("--method", "svi")
         assert "leave out --temper" in fails("--temper", "global", "--search", "none")
         assert "leave out --precision" in fails("--precision", "float")
-        assert "not in {factors,linear-response}" in lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "no", code=2).stderr
+        assert "not in {auto,factors,linear-response}" in lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "no", code=2).stderr
         points = write(at("p.lehr"), LINE[:-1] + "guide point(a, b); }")
         assert "gibbs" in fails(text=points)
-        many = write(at("v.lehr"), "model m { plate n; plate d = 70; w ~ MvNormal(mean = 0, precision = 1) over d; "
+        many = write(at("v.lehr"), "model m { plate n; plate d = 2001; w[d] ~ Normal(mean = 0, precision = 1); "
                      "observe y[n] ~ Normal(mean = w[0], sd = 1); }")
-        assert "2555 parameters" in fails(text=many)
+        assert "2001 numbers" in fails(text=many)
         early = lehr("fit", model, "--data", bound, "--out", at("out"), "--sds", "linear-response", "--guide", "factorised", "--max-iter", "3", code=0).stderr
         assert "converged fit" in early and not os.path.exists(at("out/sds.npz"))
     return "each with its reason"
@@ -245,18 +280,18 @@ def refused():
 
 @check
 def warned():
-    """A small fit says by itself that its standard deviations are too small, by how much, and what corrects them."""
+    """A small fit of factors alone says that its standard deviations are too small, by how much, and what corrects them."""
     d = line()
     with temporary() as folder:
         at = lambda name: os.path.join(folder, name)
         done = lehr("fit", write(at("m.lehr"), LINE), "--data", write_json(at("d.json"), plain(d)), "--out", at("out"), "--search", "none",
-                    "--guide", "factorised", "--max-iter", 20000, code=0)
+                    "--sds", "factors", "--guide", "factorised", "--max-iter", 20000, code=0)
         said = " ".join(done.stderr.split())
         f = Corrected(LINE, d)
         ratio = min(float(f.q(v) / f.sds[f"{v}.sd"]) for v in "ab")
         assert f"{ratio:.2f} of that by linear response" in said and "--sds linear-response" in said, said
         centred = dict(d, x=d["x"] - d["x"].mean())
-        quiet = lehr("fit", at("m.lehr"), "--data", write_json(at("e.json"), plain(centred)), "--out", at("out"), "--search", "none", code=0)
+        quiet = lehr("fit", at("m.lehr"), "--data", write_json(at("e.json"), plain(centred)), "--out", at("out"), "--search", "none", "--sds", "factors", code=0)
         assert "linear" not in quiet.stderr, quiet.stderr
     return f"{ratio:.2f}"
 

@@ -1,0 +1,116 @@
+// The global factors of a converged fit as a point that can be moved, and how all factors react: what linear response
+// (linear_response.h) solves equations in.
+#pragma once
+#include <Eigen/Dense>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/fit/factor_coordinates.h"
+#include "compiler/instance/instance.h"
+
+namespace lehr {
+
+/// A parameter of the factors of a block in the memory of the engine.
+struct StoredParameter {
+  const math::FactorParameter* row;
+  std::int64_t buffer;
+  std::size_t width;  // numbers of one element
+};
+
+/// Where the factors of a global block are.
+struct FactorPlace {
+  std::size_t block;                        // index of the block in the conditionals
+  std::size_t step;                         // index of the step that updates it
+  std::vector<StoredParameter> parameters;  // exported parameters
+  std::size_t extent = 1;                   // of the event axis
+  std::size_t count = 0;                    // number of elements
+};
+
+/// A global block whose factors have coordinates.
+struct MovablePart : FactorPlace {
+  std::vector<FactorCoordinates> elements;  // of the factor of each element
+  std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
+};
+
+/// The numbers of one variable: where each is among the numbers of the factors of its part.
+struct FactorNumbers {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::size_t part, vector_width;                           // numbers of a vector; 0: the variable is none
+  std::vector<std::pair<std::size_t, Eigen::Index>> where;  // element and number of its value
+};
+
+/// A variable without coordinates whose means follow those that have some: a chain of Normal numbers or vectors.
+struct Follower {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<double> mean, sd;  // of each number, by its factor
+};
+
+/// Returns why a block has no coordinates; empty if it may have.
+std::string why_no_coordinates(const conditionals::Block& b);
+/// Returns where the factors of a global block are; nullopt if they are not in memory as a whole.
+std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
+
+/// The factors of a fit as a point that can be moved. The factors in the instance are the same at the end of its life.
+class MovableFit {
+ public:
+  MovableFit(Instance& instance, const Analysed& analysed)
+      : instance_(instance), analysed_(analysed), saved_(engine().save()) {
+    find_parts();
+  }
+  ~MovableFit() { engine().load(saved_); }
+  MovableFit(const MovableFit&) = delete;
+  MovableFit& operator=(const MovableFit&) = delete;
+
+  /// Returns the blocks that have coordinates.
+  const std::vector<MovablePart>& parts() const { return parts_; }
+  /// Returns the number of all coordinates.
+  Eigen::Index size() const { return size_; }
+  /// Returns, for messages, which variables have no coordinates, and why.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+  /// Returns the variables that have numbers in parts().
+  std::vector<FactorNumbers> numbers() const;
+
+  /// Infers all that has no coordinates. Returns why that fails; empty: it does not.
+  std::string converge();
+  /// Returns the variables that only follow, once the fit has converged.
+  const std::vector<Follower>& followers() const { return followers_; }
+  /// Computes the response of all blocks to a move of all factors along a direction, J times it, and the derivatives of
+  /// the means of all followers. Returns why that fails; empty: it does not.
+  std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
+  /// Prepares respond() for blocks whose elements are updated one after another. Returns why that fails.
+  std::string find_orders();
+
+ private:
+  using Values = std::vector<std::vector<double>>;  // of the parameters of one part
+
+  Engine& engine() const { return instance_.engine(); }
+  void find_parts();
+  void find_followers();
+  Eigen::VectorXd means_of_followers() const;
+  std::optional<MovablePart> part_of(std::size_t block) const;
+  std::string infer_rest();
+  bool is_ordered(const MovablePart& part) const;
+  std::string displace(const Eigen::VectorXd& by);
+  std::string update(const MovablePart& part) const;
+  Values values_of(const MovablePart& part) const;
+  math::Environment element_of(const MovablePart& part, const Values& values, std::size_t element) const;
+  Eigen::VectorXd difference(const MovablePart& part, const Values& up, const Values& down) const;
+  std::string respond_alone(const MovablePart& part, const Eigen::VectorXd& direction, Eigen::VectorXd& out);
+
+  Instance& instance_;
+  const Analysed& analysed_;
+  Arrays saved_, converged_;
+  std::vector<MovablePart> parts_;
+  std::vector<Eigen::MatrixXd> below_;  // by part: of ordered ones, how later elements react to earlier ones alone
+  std::vector<bool> has_coordinates_;   // by block
+  std::vector<std::string> left_out_;
+  std::vector<Follower> followers_;
+  Eigen::Index size_ = 0;
+};
+
+}  // namespace lehr
