@@ -2,9 +2,10 @@
 """Standard deviations of default fits beside Gibbs sampling, for all of models/ and the models of sds_models.py, and Pareto k-hat.
 
 Each model is fitted by the command in its comment, by the defaults, with the factors' own standard deviations, and with `--guide factorised`.
-The chains begin at the default fit, and are as long as an effective size of LEAST needs, in `--budget` CPU seconds. Numbers without it, or with an
-R-hat above 1.05, are not compared, but counted; impossible categories are left out. Of arrays, at most MOST numbers count, evenly
-spaced. Writes a row for each variable. Fits that `--work` has from an earlier run are taken as they are, but for the kinds of `--again`.
+The chains begin at the default fit, and are as long as an effective size of LEAST needs, in `--budget` CPU seconds. Numbers without
+half of it, or with an R-hat above 1.05, are not compared, but counted; impossible categories are left out. Of arrays, at most MOST
+numbers count, evenly spaced. Writes a row for each variable. Fits that `--work` has from an earlier run are taken as they are, but
+for the kinds of `--again`.
 
 usage: sds.py LEHR [--out FILE.csv] [--work DIR] [--again KIND] [--budget S] [MODEL ...]
        sds.py --table FILE.csv     prints the table of the documentation

@@ -123,6 +123,27 @@ def groups():
 
 
 @check
+def followers():
+    """A chain of Normal numbers beside a number of its own factor: the chain's standard deviations have what the number adds."""
+    n = 12
+    y = np.cumsum(RNG.normal(0, 1, n)) + 1
+    f = Corrected("""model m { plate t ordered; a ~ Normal(mean = 0, sd = 2); x[t] ~ Normal(mean = x[t-1], sd = 1) start Normal(mean = 0, sd = 1.5);
+      observe y[t] ~ Normal(mean = x[t] + a, sd = 0.5); }""", {"y": y})
+    precision = np.zeros((n + 1, n + 1))
+    precision[0, 0] = 1 / 4 + 4 * n
+    precision[0, 1:] = precision[1:, 0] = 4
+    walk = np.diff(np.eye(n), axis=0)
+    precision[1:, 1:] = 4 * np.eye(n) + walk.T @ walk
+    precision[1, 1] += 1 / 1.5**2
+    want = normal_sds(precision)
+    off = relative(np.append(f.sds["a.sd"], f.sds["x.sd"]), want)
+    assert off < 1e-6, off
+    narrow = float(np.min(f.q("x") / want[1:]))
+    assert narrow < 0.9, narrow
+    return f"to {off:.0e}; the factor has {narrow:.2f}"
+
+
+@check
 def exact_factors():
     """A factor that is the posterior, of a mean or coefficients with their precision, has nothing to correct."""
     x = RNG.normal(1, 1, (15, 2))
