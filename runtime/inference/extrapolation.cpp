@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "runtime/abi.h"
+#include "runtime/inference/coordinates.h"
 #include "runtime/parallel/snapshot_checks.h"
 
 namespace lehr {
@@ -31,118 +32,25 @@ constexpr double kRounding = 1e-12;  // falls of the ELBO relative to it that ar
 using machine::Parameter;
 using machine::ParameterRow;
 using Vector = Eigen::VectorXd;
-using MapOf = Eigen::Map<Eigen::ArrayXd>;
-
-/// An array of numbers that a sweep begins with.
-struct Array {
-  std::int64_t buffer = 0;            // the numbers
-  const ParameterRow* row = nullptr;  // the parameters that they are; null: statistics
-};
 
 /// Returns the number of elements as Eigen counts them.
 Eigen::Index count_of(std::span<const double> x) { return static_cast<Eigen::Index>(x.size()); }
 
-/// Returns what the next sweep depends on: the global parameters, and statistics that it reads before it computes them.
-std::vector<Array> arrays_of(const Engine& e) {
-  std::vector<Array> out;
-  for (const ParameterRow& row : machine::parameters_of(e.model())) {
-    if (!row.by_stage) out.push_back({row.buffer, &row});
-  }
-  if (!machine::reads_statistics_first(e.model())) return out;
-  for (const StepRow& step : e.steps()) {
-    if (!step.stage || step.refresh) continue;
-    for (const std::int64_t b : machine::statistics_of(e.model(), step)) {
-      if (!e.is_partial(b)) out.push_back({b});
-    }
-  }
-  return out;
-}
-
-/// Returns true if the coordinates of the array are logarithms.
-bool is_logarithmic(const Array& a) {
-  if (!a.row) return false;
-  switch (a.row->parameter) {
-    case Parameter::precision:
-    case Parameter::rate:
-      return a.row->event_rank < 2;
-    case Parameter::df:
-    case Parameter::shape_like:
-      return true;
-    case Parameter::value:
-      return a.row->support == machine::Support::positive;
-    default:
-      return false;
-  }
-}
-
-/// Returns true if positive numbers of the array must stay positive, besides logarithmic ones.
-bool has_limit(const Array& a) {
-  return a.row && a.row->event_rank < 2 && a.row->parameter != Parameter::mean &&
-         !(a.row->parameter == Parameter::value &&
-           (a.row->support == machine::Support::real || a.row->support == machine::Support::vector));
-}
-
 /// Returns the coordinates of the numbers in place.
-std::vector<double> coordinates(const Engine& e) {
-  std::vector<double> out;
-  for (const Array& a : arrays_of(e)) {
-    const std::span<double> x = e.reals(a.buffer);
-    const std::size_t begin = out.size();
-    out.insert(out.end(), x.begin(), x.end());
-    if (!is_logarithmic(a)) continue;
-    MapOf u(out.data() + begin, count_of(x));
-    u = u.max(1e-300).log();
-  }
-  return out;
-}
-
-/// Returns the precision of the mean with this index. `event` is the length of one mean. 0: the arrays do not fit.
-double precision_of(std::span<const double> precision, std::size_t means, std::size_t event, std::size_t index) {
-  const std::size_t at = index / event, inside = index % event, diagonal = inside * (event + 1);
-  if (precision.size() == means) return precision[index];
-  if (precision.size() == means * event) return precision[at * event * event + diagonal];
-  if (precision.size() == event * event) return precision[diagonal];
-  if (precision.size() * event == means) return precision[at];
-  return precision.size() == 1 ? precision[0] : 0;
-}
-
-/// Writes the weights of the squared steps of means, in units of their standard deviations. Returns false if they have
-/// no precisions.
-bool weigh_means(const Engine& e, const ParameterRow& row, std::span<double> weights) {
-  if (row.parameter != Parameter::mean || row.partner < 0) return false;
-  const std::span<const double> precision = e.reals(e.model().parameters[row.partner].buffer);
-  const std::size_t event =
-      row.event_rank == 1 ? std::max<std::size_t>(1, static_cast<std::size_t>(e.extent(row.event))) : 1;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double p = precision_of(precision, weights.size(), event, i);
-    if (!(p > 0) || p >= kPointPrecision) return false;
-    weights[i] = p;
-  }
-  return true;
-}
-
-/// Writes the weights of the squared steps of one array.
-void weigh(const Engine& e, const Array& a, std::span<double> weights) {
-  const std::span<double> x = e.reals(a.buffer);
-  const MapOf values(x.data(), count_of(x));
-  MapOf w(weights.data(), count_of(weights));
-  if (!a.row) w = 0;  // they follow from the parameters
-  else if (is_logarithmic(a)) {
-    if (a.row->parameter == Parameter::shape_like) w = values.max(0.1);
-    else w = a.row->parameter == Parameter::rate ? 1 : 0.5;
-  } else if (!weigh_means(e, *a.row, weights)) {
-    const double size = values.square().sum();
-    w = size > 0 ? 1 / size : 0;
-  }
-}
+std::vector<double> coordinates_of(const Engine& e) { return coordinates(e, arrays_before_sweep(e)); }
 
 /// Returns the weights of squared steps in the coordinates.
 std::vector<double> weights_of(const Engine& e) {
   std::vector<double> out;
-  for (const Array& a : arrays_of(e)) {
-    const std::size_t begin = out.size(), n = e.reals(a.buffer).size();
-    out.resize(begin + n);
-    weigh(e, a, std::span(out).subspan(begin, n));
+  for (const CoordinateArray& a : arrays_before_sweep(e)) {
+    const std::span<double> x = e.reals(a.buffer);
+    const std::size_t begin = out.size();
+    out.resize(begin + x.size());
+    const std::span<double> weights = std::span(out).subspan(begin);
+    // Weights are 0 at first, which is right for statistics: they follow from the parameters.
+    if (!a.row || weigh_by_spread(e, a, weights)) continue;
+    const double size = Eigen::Map<const Eigen::ArrayXd>(x.data(), count_of(x)).square().sum();
+    std::ranges::fill(weights, size > 0 ? 1 / size : 0);
   }
   return out;
 }
@@ -159,38 +67,9 @@ bool vanishes(const Engine& e) {
 /// Returns how many sweeps are combined.
 std::size_t most_sweeps(const Engine& e) {
   std::size_t n = 1;
-  for (const Array& a : arrays_of(e))
+  for (const CoordinateArray& a : arrays_before_sweep(e))
     n += e.reals(a.buffer).size();
   return std::clamp(kCoordinates / n, kNarrow, kWindow);
-}
-
-/// Returns the numbers in place.
-Arrays numbers(const Engine& e) {
-  Arrays out;
-  for (const Array& a : arrays_of(e)) {
-    const std::span<double> x = e.reals(a.buffer);
-    out.emplace_back(x.begin(), x.end());
-  }
-  return out;
-}
-
-/// Adds the step, times `factor`, to the numbers `now` that were in place. Returns false if one leaves its range.
-bool shift(const Engine& e, const Arrays& now, const Eigen::ArrayXd& step, double factor) {
-  bool inside = true;
-  Eigen::Index begin = 0;
-  std::size_t k = 0;
-  for (const Array& a : arrays_of(e)) {
-    const std::span<double> x = e.reals(a.buffer);
-    const Eigen::Index n = count_of(x);
-    const Eigen::Map<const Eigen::ArrayXd> from(now[k++].data(), n);
-    MapOf to(x.data(), n);
-    if (is_logarithmic(a)) to = from * (factor * step.segment(begin, n)).exp();
-    else to = from + factor * step.segment(begin, n);
-    inside = inside && to.isFinite().all();
-    if (is_logarithmic(a) || has_limit(a)) inside = inside && (from > 0 && to <= 0).count() == 0;
-    begin += n;
-  }
-  return inside;
 }
 
 /// Returns the coefficients c that make |f - D c| smallest, damped. `products` are those of the columns of D and f.
@@ -224,14 +103,14 @@ void Extrapolation::note_sweep() {
   if (undone_ && since_ == 1) return;  // the state is that of the sweep before, which was noted
   undone_ = false;
   const Snapshot from = start_ ? std::exchange(start_, nullptr) : end_;
-  end_ = e_.snapshot([&] { return Arrays{coordinates(e_)}; });
+  end_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
   if (!from) return;
   last_.push_back({from, end_});
   if (last_.size() > most_sweeps(e_)) last_.pop_front();
 }
 
 void Extrapolation::note_change() {
-  if (after_ > 0) start_ = e_.snapshot([&] { return Arrays{coordinates(e_)}; });
+  if (after_ > 0) start_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
 }
 
 void Extrapolation::forget() {
@@ -268,7 +147,7 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   elbo_ = elbo;
   const Step step = e_.recorded([&] { return extrapolate(); });
   limited_ = step.limited;
-  if (step.moved) start_ = e_.snapshot([&] { return Arrays{coordinates(e_)}; });
+  if (step.moved) start_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
   else e_.load(before_);
   return step.moved;
 }
@@ -306,10 +185,11 @@ Extrapolation::Step Extrapolation::extrapolate() const {
   const double along = (w * step * difference(last_.back().from, last_.back().to, 0, n)).sum();
   const double length = std::sqrt((w * step.square()).sum() / products(m, m));
   if (!(length > 0) || !std::isfinite(length)) return {};
-  const Arrays now = numbers(e_);
+  const std::vector<CoordinateArray> arrays = arrays_before_sweep(e_);
+  const Arrays now = numbers(e_, arrays);
   const double factor = (along < 0 ? -1 : 1) * std::min(1.0, longest_ / length);
   for (double part = 1; part > kLeast; part /= 2) {
-    if (!shift(e_, now, step, factor * part)) continue;
+    if (!shift(e_, arrays, now, step, factor * part)) continue;
     e_.invalidate_sums();
     return {e_.call(e_.model().global_expectations) == 0, length > longest_};
   }
