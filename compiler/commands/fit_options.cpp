@@ -119,8 +119,9 @@ void group_fit_options(CLI::App& c) {
                 "--warmup", "--draws", "--thin", "--parts", "--forget"});
   put_in_group(c, kStartOptions, {"--search", "--restarts", "--init", "--seed"});
   put_in_group(c, kTemperatureOptions, {"--anneal", "--temper"});
-  put_in_group(c, kStoppingOptions,
-               {"--max-iter", "--tol", "--leap-after", "--no-invariances", "--local-iters", "--local-tol"});
+  put_in_group(
+      c, kStoppingOptions,
+      {"--max-iter", "--tol", "--leap-after", "--no-saddle-test", "--no-invariances", "--local-iters", "--local-tol"});
   put_in_group(c, kResourceOptions, {"--threads", "--precision", "--no-cache"});
   put_in_group(c, kOutputOptions,
                {"--out", "--save-each", "--checkpoint-every", "--resume", "--save-locals", "--sds", "--elbo-every",

@@ -4,8 +4,14 @@
 
 #include "compiler/conditionals/one_optimum.h"
 #include "compiler/fit/method.h"
+#include "runtime/inference/saddle.h"
 
 namespace lehr {
+
+bool tests_end(const CaviOptions& options, const RunContext& g) {
+  // Differences of sweeps need 64 bits.
+  return options.test_end && options.slack.movement < kSingleSlack.movement && can_test_end(g.engine());
+}
 
 Requirements Ascent::requirements() const {
   // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
@@ -17,7 +23,13 @@ Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
   // An extrapolation that is rejected would have to restore factors that are in the spill file, so there are none.
   if (g.engine().spills()) o.leap_after = 0;
   o.seed = g.run_seed();
-  return PreparedRun{.run = [o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); },
+  // Displaced random starts do not end on saddle points. Heat, and start values that may be symmetric, lead there.
+  const bool tested = tests_end(o, g) && (o.annealing.over > 0 || g.given || g.start == StartKind::flat);
+  return PreparedRun{.run =
+                         [o, tested, &e = g.engine()](const OnSweep& on_sweep, Report&) {
+                           const Outcome out = run_cavi(e, o, on_sweep);
+                           return tested ? leave_saddles(e, o, out, on_sweep) : out;
+                         },
                      .fixed_point = true};
 }
 
@@ -44,11 +56,13 @@ Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
 Result<PreparedRun> AutomaticAscent::prepare(const RunContext& g) const {
   AutoOptions o = options;
   o.seed = g.run_seed();
-  return PreparedRun{
-      .run = [o, &e = g.engine()](const OnSweep& on_sweep,
-                                  Report& report) { return run_auto(e, o, on_sweep, std::get<AutoReport>(report)); },
-      .report = AutoReport{},
-      .fixed_point = true};
+  return PreparedRun{.run =
+                         [o, tested = tests_end(o, g), &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                           const Outcome out = run_auto(e, o, on_sweep, std::get<AutoReport>(report));
+                           return tested ? leave_saddles(e, o, out, on_sweep) : out;
+                         },
+                     .report = AutoReport{},
+                     .fixed_point = true};
 }
 
 }  // namespace lehr

@@ -136,6 +136,9 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
     out["leaps"] = {{"taken", tried.accepted}, {"refused", tried.refused}};
   if (const InvarianceCounts& tried = best.outcome.invariances; tried.accepted + tried.refused > 0)
     out["changes_of_basis"] = {{"accepted", tried.accepted}, {"refused", tried.refused}};
+  for (const Saddle& s : best.outcome.saddles)
+    out["saddle_points"].push_back(
+        {{"elbo", s.elbo}, {"eigenvalue", s.eigenvalue}, {"left", s.left}, {"sweeps", s.sweeps}});
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;
   if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.prior_power}};

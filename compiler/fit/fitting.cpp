@@ -333,8 +333,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::finish_item_start(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const RunContext context{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
-                           predictive_, started->kind, references()};
+  const RunContext context{analysed(),  data(),        *instance_,    settings_.seed, restart, settings_.save_locals,
+                           predictive_, started->kind, !init.empty(), references()};
   Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(context); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
@@ -558,7 +558,7 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
                      run.far.nats, run.far.largest, run.far.name),
          {"bounds that differ by less are equal; the distance from a value near the mean loses nothing"});
   }
-  std::ranges::move(lehr::warnings(run.report), std::back_inserter(out));
+  std::ranges::move(lehr::warnings(run.report, run.outcome), std::back_inserter(out));
   if (!run.symmetric.empty() && iteration_limit() > 0) {
     warn(fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
                      fmt::join(run.symmetric, ", ")),

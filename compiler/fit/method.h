@@ -48,9 +48,9 @@ nlohmann::json to_json(const Report& report);
 /// Describes a report in lines of text for the terminal, each ending in a newline. Returns an empty string where there
 /// is nothing to say.
 std::string describe(const Report& report, const Outcome& outcome);
-/// Returns the warnings that follow from the report alone. At present: the final temperature of a tempered fit is above
-/// 1.05.
-std::vector<Diagnostic> warnings(const Report& report);
+/// Returns the warnings that follow from the report and the outcome alone: saddle points, and a final temperature of a
+/// tempered fit above 1.05.
+std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome);
 
 /// The features of generated code and memory that a method requires. Fitting::compile passes them to the lowering.
 struct Requirements {
@@ -79,6 +79,7 @@ struct RunContext {
   bool save_locals = false;            // true if draws of local variables are recorded
   PredictivePlan predictive = {};      // which draws get log likelihoods and replicated data (sampling methods only)
   StartKind start = StartKind::seeds;  // the kind of start at which the factors are
+  bool given = false;                  // true: start values were given by the caller
   CentringOffsets references = {};     // offsets that were subtracted from far data; added back to what a run returns
 
   /// Returns the engine: the compiled model as the methods of runtime/inference see it.
@@ -100,6 +101,9 @@ struct PreparedRun {
   bool fixed_point = false;
   bool many_starts = false;  // true: the run tries starts of several kinds, so one that failed needs no warning
 };
+
+/// Returns true if the end of a run with these options can be tested for a saddle point (runtime/inference/saddle.h).
+bool tests_end(const CaviOptions& options, const RunContext& context);
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
 /// are annealed where `options.annealing` says so.

@@ -152,6 +152,20 @@ std::string text_of(const ProbeReport& r) {
       r.melting, r.steps, r.over);
 }
 
+/// Returns the warning that a run met these saddle points, and whether it ended on the last one.
+Diagnostic saddle_warning(const std::vector<Saddle>& met) {
+  const Saddle& last = met.back();
+  if (!last.left)
+    return make_warning(
+        fmt::format("the run ended on a saddle point: a sweep multiplies small displacements by {:.3g}, and the ELBO "
+                    "did not rise after those that were tried",
+                    last.eigenvalue),
+        {"another start (seed, init points), or less heat where there was annealing"});
+  return make_warning(fmt::format(
+      "the run came to {} (ELBO {:.6f}), from which no sweep leads away: it went on after a small displacement",
+      met.size() == 1 ? "a saddle point" : fmt::format("{} saddle points", met.size()), met.front().elbo));
+}
+
 }  // namespace
 
 json to_json(const Report& report) {
@@ -198,16 +212,19 @@ std::string describe(const Report& report, const Outcome& outcome) {
   return "";
 }
 
-std::vector<Diagnostic> warnings(const Report& report) {
+std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome) {
+  std::vector<Diagnostic> out;
+  if (!outcome.saddles.empty()) out.push_back(saddle_warning(outcome.saddles));
   // With a temperature for each item, items that the model does not explain keep high ones: no warning is due.
   const auto* r = std::get_if<TemperingReport>(&report);
-  if (!r || r->local || r->temperature <= 1.05) return {};
+  if (!r || r->local || r->temperature <= 1.05) return out;
   Diagnostic high = make_warning(
       fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
                   "them, or the normaliser ({}) does not suit it",
                   r->temperature, r->normaliser));
   if (r->finished) high.note("a phase at temperature 1 followed all the same");
-  return {high};
+  out.push_back(std::move(high));
+  return out;
 }
 
 }  // namespace lehr

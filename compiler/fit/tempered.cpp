@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/fit/tempering.h"
+#include "runtime/inference/saddle.h"
 #include "runtime/search/pilot_run.h"
 
 namespace lehr {
@@ -50,10 +51,11 @@ Result<PreparedRun> TemperedAscent::prepare(const RunContext& g) const {
   return prepare_tempered(temper, reach, g, true, [&](const Tempering& t) {
     CaviOptions o = options;
     o.seed = g.run_seed();
-    return [o, t, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+    return [o, t, tested = tests_end(o, g), &e = g.engine()](const OnSweep& on_sweep, Report& report) {
       TemperReport& to = std::get<TemperingReport>(report);
-      if (t.report().local) return run_items_tempered(e, o, t.items(), on_sweep, to);
-      return run_tempered(e, {o, t.grid()}, on_sweep, to);
+      const Outcome out = t.report().local ? run_items_tempered(e, o, t.items(), on_sweep, to)
+                                           : run_tempered(e, {o, t.grid()}, on_sweep, to);
+      return tested ? leave_saddles(e, o, out, on_sweep) : out;
     };
   });
 }

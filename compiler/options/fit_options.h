@@ -53,6 +53,7 @@ struct FitOptions {
   std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)
   double tolerance = 1e-8;              // relative change of the ELBO below which a run has converged
   std::int64_t leap_after = 6;          // sweeps before a slowly converging run may extrapolate; 0: plain sweeps alone
+  bool no_saddle_test = false;          // the end of a run is not tested for a saddle point (cavi)
   bool no_invariances = false;          // no changes of basis between sweeps (cavi)
   std::int64_t local_iterations = 100;  // most passes over the local variables of an item
   double local_tolerance = 1e-4;        // relative change below which the local variables of an item have converged

@@ -57,6 +57,8 @@ constexpr FitOption kOptions[] = {
      "Sweeps after which a slowly converging run may extrapolate ({only}); 0: sweeps alone, no changes of basis"},
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
      "Make no changes of basis between sweeps ({only}). `lehr derive` prints which variables they concern"},
+    {"no-saddle-test", "no_saddle_test", &FitOptions::no_saddle_test, kNoRange, kForConverging,
+     "Do not test for a saddle point at the end of runs with heat, or from given or flat start values ({only})"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
      kLocalIterationsHelp},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange, kForFactors, kLocalToleranceHelp},
@@ -70,8 +72,7 @@ constexpr FitOption kOptions[] = {
     {"rho", "rho", &FitOptions::rho, kStepRange, kForMinibatches,
      "Constant step size in place of (tau0 + t)^-kappa ({only}); 0: not used"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange, kForFactors,
-     "Sweeps from one ELBO to the next (cavi; 0 is the same as 1), or steps from one exact ELBO, of all data, to the "
-     "next (svi; 0: only at the end)"},
+     "Sweeps from one ELBO to the next (cavi; 0: 1), or steps from one exact ELBO to the next (svi; 0: at the end)"},
     {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, kForChains,
      "Sweeps before the first draw that is kept ({only})"},
     {"draws", "draws", &FitOptions::draws, kScheduleRange, kForDraws, "Draws kept per chain ({only})"},
@@ -80,8 +81,7 @@ constexpr FitOption kOptions[] = {
      "Number of runs from different starts, of which the best ELBO is kept; gibbs, exact: number of chains"},
     {"threads", "threads", &FitOptions::threads, kThreadsRange, kForAll, kThreadsHelp},
     {"parts", "parts", &FitOptions::parts, kThreadsRange, kForParts,
-     "Parts into which an annealed sweep divides the items; what all items share is updated after each "
-     "part ({only}). 1: one part; 0: chosen automatically"},
+     "Parts of an annealed sweep; what all items share is updated after each ({only}); 0: chosen automatically"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, kForAll, kSeedHelp},
     {"search", "search", &FitOptions::search, kNoRange, kForSearch,
      "Search many starts, some of them annealed, and keep the best ELBO ({only}): quick, full (more starts, "

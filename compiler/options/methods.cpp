@@ -23,6 +23,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   out.elbo_every = std::max<std::int64_t>(1, o.elbo_every);
   out.leap_after = o.leap_after;
   out.invariances = !o.no_invariances;
+  out.test_end = !o.no_saddle_test;
   return out;
 }
 

@@ -232,4 +232,20 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
   return CaviRun(e, options).go_on(options.max_iterations, on_sweep);
 }
 
+Outcome run_on(const Engine& e, CaviOptions options, const Outcome& before, const OnSweep& on_sweep) {
+  options.annealing = {};
+  options.max_iterations -= before.iterations;
+  if (options.max_iterations <= 0) return before;
+  Outcome out = run_cavi(e, options, [&](SweepReport s) {
+    s.iteration += before.iterations;
+    return on_sweep(s);
+  });
+  out.iterations += before.iterations;
+  out.decreases += before.decreases;
+  out.extrapolations += before.extrapolations;
+  out.invariances += before.invariances;
+  out.saddles = before.saddles;
+  return out;
+}
+
 }  // namespace lehr

@@ -48,11 +48,20 @@ struct CaviOptions : SweepOptions {
   std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after =
       6;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: plain sweeps alone
+  bool test_end = true;         // a converged run may be tested for a saddle point (saddle.h)
   bool invariances = true;      // changes of basis between sweeps (invariance.h), unless there are plain sweeps alone
   std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
 
   /// Returns true if changes of basis are wanted.
   bool changes_basis() const { return invariances && leap_after > 0; }
+};
+
+/// A fixed point of sweeps that was no maximum of the ELBO, or that could be left for a higher one (saddle.h).
+struct Saddle {
+  double elbo = 0,          // the ELBO there, in nats
+      eigenvalue = 0;       // the largest eigenvalue of the derivative of a sweep; above 1 the point is unstable
+  bool left = false;        // the ELBO rose after a displacement, and the run went on
+  std::int64_t sweeps = 0;  // sweeps of the test
 };
 
 /// The result of a run.
@@ -64,6 +73,7 @@ struct Outcome {
   std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
   ExtrapolationCounts extrapolations;  // extrapolations tried
   InvarianceCounts invariances;        // changes of basis tried
+  std::vector<Saddle> saddles;         // saddle points that it met, in order
 };
 
 /// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.
@@ -122,5 +132,9 @@ bool check_elbo(double elbo, Outcome& out);
 
 /// Runs coordinate ascent from the factors in place, until it converges or has made all sweeps.
 Outcome run_cavi(const Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
+
+/// Goes on with plain coordinate ascent after an earlier phase of the run, whose sweeps and counts are added. Makes
+/// options.max_iterations sweeps in all at most; returns the outcome of the earlier phase if none are left.
+Outcome run_on(const Engine& engine, CaviOptions options, const Outcome& before, const OnSweep& on_sweep);
 
 }  // namespace lehr

@@ -24,24 +24,6 @@ double mean_inverse(const std::vector<double>& r, const std::vector<double>& tem
   return out;
 }
 
-namespace {
-
-/// Runs coordinate ascent at temperature 1 from the end of the tempered phase, and adds its counts to that phase's.
-Outcome finish(const Engine& e, CaviOptions options, const Outcome& tempered, const OnSweep& on_sweep) {
-  options.annealing = {};
-  options.max_iterations -= tempered.iterations;
-  if (options.max_iterations <= 0) return tempered;
-  Outcome out = run_cavi(e, options, [&](SweepReport s) {
-    s.iteration += tempered.iterations;
-    return on_sweep(s);
-  });
-  out.iterations += tempered.iterations;
-  out.decreases += tempered.decreases;
-  return out;
-}
-
-}  // namespace
-
 Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
   Outcome out;
   const WeightsGuard plain{e};
@@ -81,7 +63,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     if (converged) break;
   }
   e.set({});
-  return finish(e, o, out, on_sweep);
+  return run_on(e, o, out, on_sweep);
 }
 
 namespace {
@@ -121,7 +103,7 @@ Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemTemp
                            const OnSweep& on_sweep, TemperReport& report) {
   const Outcome out = temper_items(e, o, grid, on_sweep, report);
   const bool ended = out.status == Status::interrupted || out.status == Status::numerical_failure;
-  return ended ? out : finish(e, o, out, on_sweep);
+  return ended ? out : run_on(e, o, out, on_sweep);
 }
 
 }  // namespace lehr

@@ -58,6 +58,8 @@ class Workers {
   /// Declares that the factors of items are an older copy, which may have been made while they were spread over the
   /// processes. The next gather() then sends them again.
   void scatter() { is_spread_ = spread_.has_value(); }
+  /// Returns true if the processes of a group share the items.
+  bool is_distributed() const { return group_ != nullptr; }
   /// Makes items in the spill begin at their priors at their next visit.
   void forget_spilled() { spilled_.clear(); }
 
