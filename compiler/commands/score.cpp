@@ -18,6 +18,7 @@
 #include "compiler/options/help_texts.h"
 #include "compiler/posterior/posterior_prior.h"
 #include "compiler/score/held_out.h"
+#include "runtime/files/csv_field.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/output/fit_files.h"
@@ -32,7 +33,8 @@ struct ScoreOptions {
   std::string directory, model;
   DataArguments data;
   double fraction = 0.5;
-  bool fraction_given = false, save = false, stream = false;
+  bool fraction_given = false, save = false, stream = false, tempered = false;
+  std::string per;
   HeldOutOptions held_out;
 };
 
@@ -54,12 +56,33 @@ nlohmann::json summary(const ScoreOptions& o, const ScoredData& scored) {
                         {"observations", whole ? nlohmann::json(count) : nlohmann::json(score.observations)},
                         {"data", o.data.bindings},
                         {"method", scored.by_completion ? "document completion" : "posterior means"}};
+  if (o.tempered) out["temperatures"] = "learned";
   if (score.error > 0) out["standard_error"] = score.error;
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
   if (scored.by_completion) {
     out["holdout"] = scored.fraction;
     out["seed"] = o.held_out.seed;
     out["items"] = to_json(score.items);
+  }
+  return out;
+}
+
+/// Appends the densities of a part of the items to those before. Items have the numbers of all data.
+void append(const ItemScores& part, std::int64_t first, std::optional<ItemScores>& to) {
+  if (!to) to = ItemScores{part.plate, {}, {}, {}};
+  if (part.labels.empty() && !to->labels.empty()) to->labels.clear();
+  else if (static_cast<std::int64_t>(to->labels.size()) == first)
+    std::ranges::copy(part.labels, std::back_inserter(to->labels));
+  std::ranges::copy(part.density, std::back_inserter(to->density));
+  std::ranges::copy(part.observations, std::back_inserter(to->observations));
+}
+
+/// Returns the content of score_items.csv: a line for each item.
+std::string table_of(const ItemScores& items) {
+  std::string out = fmt::format("{},log_density,observations\n", items.plate.empty() ? "item" : csv_field(items.plate));
+  for (std::size_t k = 0; k < items.density.size(); ++k) {
+    out += k < items.labels.size() ? csv_field(items.labels[k]) : fmt::format("{}", k);
+    out += fmt::format(",{},{}\n", items.density[k], items.observations[k]);
   }
   return out;
 }
@@ -115,8 +138,25 @@ Result<ScoredData> score_in_batches(const ScoreOptions& o, const FittedModel& f)
     out.score.observations += scored->score.observations;
     out.score.items = k == 0 ? scored->score.items : combined(out.score.items, scored->score.items);
     std::ranges::copy(scored->score.sequences, std::back_inserter(out.score.sequences));
+    if (scored->score.by_item) append(*scored->score.by_item, part.begin, out.score.by_item);
   }
   return out;
+}
+
+/// Reads the temperatures that a fit has learned, and their probabilities, from its fit.json.
+std::optional<Error> read_temperatures(const std::string& directory, HeldOutOptions& to) {
+  const Result<std::string> text = read_file((std::filesystem::path(directory) / kFitFile).string());
+  if (!text) return text.error();
+  const nlohmann::json fit = nlohmann::json::parse(*text, nullptr, false);
+  const auto found = fit.is_object() ? fit.find("tempering") : fit.end();
+  if (found == fit.end())
+    return usage_error(option("tempered"), "the fit has learned no temperatures",
+                       {option("temper") + " of `lehr fit` infers them"});
+  to.temperatures = found->value("temperatures", std::vector<double>());
+  to.probabilities = found->value("posterior", std::vector<double>());
+  if (to.temperatures.empty() || to.temperatures.size() != to.probabilities.size())
+    return Error{ExitCode::data, directory, "its temperatures are damaged", {}};
+  return std::nullopt;
 }
 
 /// Runs the command: opens the fit, scores, writes score.json and prints the score.
@@ -125,6 +165,9 @@ ExitCode score(ScoreOptions o) {
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& fitted = std::get<FittedModel>(opened);
   if (o.fraction_given) o.held_out.fraction = o.fraction;
+  o.held_out.per_item = o.per == "item";
+  if (std::optional<Error> e = o.tempered ? read_temperatures(o.directory, o.held_out) : std::nullopt)
+    return complain(*e);
   const Result<ScoredData> scored = o.stream ? score_in_batches(o, fitted) : score_whole(o, fitted);
   if (!scored) return complain_of(with_settings_source(fitted.fit, scored.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
@@ -132,6 +175,10 @@ ExitCode score(ScoreOptions o) {
     const Result<std::string> split = format_npz(scored->split);
     if (!split) return complain(split.error());
     if (Result<bool> r = write_file_no_follow((base / kHeldOutFile).string(), *split); !r) return complain(r.error());
+  }
+  if (scored->score.by_item) {
+    const std::string table = table_of(*scored->score.by_item);
+    if (Result<bool> r = write_file_no_follow((base / kItemScoresFile).string(), table); !r) return complain(r.error());
   }
   const nlohmann::json json = summary(o, *scored);
   if (Result<bool> r = write_file_no_follow((base / kScoreFile).string(),
@@ -170,6 +217,10 @@ void add_score(CLI::App& app, Action& action) {
   add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange, kLocalToleranceHelp);
   add_number(*c, "--starts", o->held_out.starts, kStartsRange, kStartsHelp);
   c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
+  c->add_option("--per", o->per, fmt::format("item: write the log density of each item to DIR/{} too", kItemScoresFile))
+      ->check(CLI::IsMember({"item"}));
+  c->add_flag("--tempered", o->tempered,
+              "Score at the temperatures that a fit with --temper has learned, in place of temperature 1");
   CLI::Option* save = c->add_flag(
       "--save", o->save,
       fmt::format("Write the observations that --holdout chose to DIR/{}; no file where all observations are scored",

@@ -2,8 +2,10 @@
 // expression and forms no intermediate vectors or matrices.
 #include "compiler/evaluate/forward.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/log_sum_exp.h"
@@ -301,6 +303,38 @@ std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId proba
   return std::pair(std::min(x, 0.0) - small, std::min(-x, 0.0) - small);
 }
 
+namespace {
+
+/// Returns the log density of the entries of a Normal vector that are known. The others are NaN and integrated out: the
+/// precision of the known ones is the Schur complement P_kk - P_km P_mm^-1 P_mk.
+double log_density_of_observed(const math::Environment& parameters, std::span<const double> x) {
+  const std::vector<double>&mean = parameters.symbols.at("mean").values,
+        &precision = parameters.symbols.at("precision").values;
+  const std::size_t d = x.size();
+  std::vector<Eigen::Index> observed, missing;
+  Eigen::VectorXd from_mean = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d));
+  Eigen::MatrixXd p = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
+  for (std::size_t i = 0; i < d; ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    (std::isnan(x[i]) ? missing : observed).push_back(k);
+    from_mean[k] = x[i] - mean[mean.size() == 1 ? 0 : i];
+    for (std::size_t j = 0; j < d; ++j) {
+      const auto l = static_cast<Eigen::Index>(j);
+      if (precision.size() > 1) p(k, l) = precision[i * d + j];
+      else if (i == j) p(k, l) = precision[0];
+    }
+  }
+  const Eigen::MatrixXd between = p(observed, missing);
+  const Eigen::MatrixXd of_observed =
+      p(observed, observed) - between * p(missing, missing).llt().solve(between.transpose());
+  const Eigen::VectorXd r = from_mean(observed);
+  const Eigen::LLT<Eigen::MatrixXd> root(of_observed);
+  return Eigen::ArrayXd(root.matrixLLT().diagonal()).log().sum() -
+         0.5 * (static_cast<double>(observed.size()) * std::log(2 * std::numbers::pi) + r.dot(of_observed * r));
+}
+
+}  // namespace
+
 double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) const {
   const Distribution& d = distribution(s, at);
   const Element e = element(s, at);
@@ -315,6 +349,8 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
   }
   math::Environment environment = parameters(s, at);
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
+  if (d.family->gaussian && x.size() > 1 && std::ranges::any_of(x, [](double entry) { return std::isnan(entry); }))
+    return log_density_of_observed(environment, x);
   for (const Parameter& p : d.parameters)
     if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;
   // A censored value at or beyond a limit contributes the probability of that tail. A latent value there is impossible.

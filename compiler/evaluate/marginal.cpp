@@ -50,7 +50,7 @@ double MarginalDensity::log_sum(std::vector<std::pair<model::StatementId, Elemen
     if (++evaluations_ > kMostOwn) return kNaN;
     const double density = forward_.log_density(forward_.model()[statement], forward_.at(element));
     if (!forward_.unknown()) {
-      total += density;
+      total += power_ * density;
       factors.pop_back();
       if (density == -INFINITY) return density;
       continue;
@@ -80,7 +80,7 @@ double MarginalDensity::log_sum(std::vector<std::pair<model::StatementId, Elemen
 double MarginalDensity::log_sum_of(const Observation& o) {
   const double x = log_sum({{o.statement, o.element}});
   if (evaluations_ <= kMostOwn || blocked_) return x;
-  if (estimates_) return log_sum_of_draws(o);
+  if (estimates_ && power_ == 1) return log_sum_of_draws(o);
   if (!too_large_) too_large_ = {o.element.variable, evaluations_};
   return kNaN;
 }

@@ -50,6 +50,10 @@ class MarginalDensity {
   MarginalDensity(ModelEvaluator& forward, std::vector<SummedVariable> summed, bool estimates = false)
       : forward_(forward), summed_(std::move(summed)), estimates_(estimates) {}
 
+  /// Raises all densities to this power from now on, 1 / T at temperature T. Probabilities that are given stay. Sums
+  /// that would be estimated are then refused.
+  void set_power(double power) { power_ = power; }
+
   /// Returns the log density of all observations together, with the discrete variables summed out.
   ///
   /// Elements summed jointly are eliminated one at a time (sum_product.h), separately for each connected component of
@@ -119,6 +123,7 @@ class MarginalDensity {
   double evaluations_ = 0;                    // number of densities evaluated for the sum of one observation
   std::optional<SumTooLarge> too_large_;      // see too_large()
   double squared_error_ = 0;                  // variance of the estimate, in squared nats
+  double power_ = 1;                          // see set_power()
 };
 
 }  // namespace lehr

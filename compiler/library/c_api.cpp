@@ -369,7 +369,7 @@ int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, con
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::score_options(object), [&](const lehr::ScoreOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
-          return with(program->program.score(fit->fit, views, how.holdout, how.seed),
+          return with(program->program.score(fit->fit, views, how.holdout, how.seed, how.per_item),
                       [&](lehr::HeldOutScore& made) { return give(lehr::to_arrays(std::move(made)), score); });
         });
       });

@@ -29,6 +29,9 @@ lehr_arrays to_arrays(HeldOutScore made) {
   out.add("observations", {}, {made.observations}, true);
   const std::int64_t sequences = std::ssize(made.sequences);
   if (sequences > 0) out.add("sequences", {sequences}, std::move(made.sequences));
+  const std::int64_t items = std::ssize(made.items);
+  if (items > 0) out.add("items", {items}, std::move(made.items));
+  if (items > 0) out.add("item_observations", {items}, std::move(made.item_observations));
   return out;
 }
 

@@ -35,8 +35,8 @@ namespace lehr {
 
 /// Converts predictions to the list of arrays that lehr_program_predict() returns.
 lehr_arrays to_arrays(Predictions made);
-/// Converts a score to the list of arrays that lehr_program_score() returns: "total", "observations", and for a chain
-/// "sequences".
+/// Converts a score to the list of arrays that lehr_program_score() returns: "total", "observations", for a chain
+/// "sequences", and with densities of items "items" and "item_observations".
 lehr_arrays to_arrays(HeldOutScore made);
 
 /// Returns the posterior parameters of a fit as a list of arrays, without copying numbers.

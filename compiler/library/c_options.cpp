@@ -150,8 +150,12 @@ Result<PredictOptions> predict_options(const json& options) {
 Result<ScoreOptions> score_options(const json& options) {
   ScoreOptions out;
   double holdout = 0;
-  if (auto e =
-          read_options(options, {number("holdout", holdout, kProportionRange), number("seed", out.seed, kSeedRange)}))
+  const auto per = [&](const json& value) -> std::optional<Error> {
+    out.per_item = value == "item";
+    return out.per_item ? std::nullopt : std::optional(usage_error("per", "the one value is item"));
+  };
+  if (auto e = read_options(
+          options, {number("holdout", holdout, kProportionRange), number("seed", out.seed, kSeedRange), {"per", per}}))
     return *e;
   if (holdout > 0) out.holdout = holdout;
   return out;

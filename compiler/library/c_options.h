@@ -25,6 +25,7 @@ Result<PredictOptions> predict_options(const nlohmann::json& options);
 struct ScoreOptions {
   std::optional<double> holdout;  // proportion of each item's observations that is scored; nothing: the default
   std::uint64_t seed = 1;         // of the choice of observations
+  bool per_item = false;          // "per": "item", the density of each item too
 };
 /// Converts a JSON object with options of a score to ScoreOptions.
 Result<ScoreOptions> score_options(const nlohmann::json& options);

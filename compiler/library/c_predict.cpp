@@ -89,7 +89,7 @@ Result<lehr_arrays> predict(const Call& c) {
 Result<lehr_arrays> score(const Call& c) {
   const Result<lehr::ScoreOptions> how = lehr::score_options(c.options);
   if (!how) return how.error();
-  Result<lehr::HeldOutScore> made = c.program.score(c.fit, c.data.views(), how->holdout, how->seed);
+  Result<lehr::HeldOutScore> made = c.program.score(c.fit, c.data.views(), how->holdout, how->seed, how->per_item);
   if (!made) return made.error();
   return lehr::to_arrays(std::move(*made));
 }

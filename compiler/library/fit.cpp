@@ -147,7 +147,7 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
 }
 
 Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data, std::optional<double> holdout,
-                                    std::uint64_t seed) const {
+                                    std::uint64_t seed, bool per_item) const {
   if (holdout && !contains(kProportionRange, *holdout))
     return usage_error("holdout", fmt::format("{} is not {}", *holdout, describe(kProportionRange)));
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
@@ -156,6 +156,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   HeldOutOptions options;
   options.fraction = holdout;
   options.seed = seed;
+  options.per_item = per_item;
   options.instance = impl_->instance;
   options.items = as_saved_fit(fit.impl()).items;
   std::ranges::copy(fit.impl().global, std::back_inserter(options.items));
@@ -165,7 +166,15 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   if (!held_out) return without_option_prefix(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return without_option_prefix(score.error());
-  return HeldOutScore{score->total, score->observations, score->sequences, score->error};
+  HeldOutScore out{.total = score->total,
+                   .observations = score->observations,
+                   .sequences = score->sequences,
+                   .standard_error = score->error};
+  if (score->by_item) {
+    out.items = score->by_item->density;
+    out.item_observations = score->by_item->observations;
+  }
+  return out;
 }
 
 Fit::Fit(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -139,8 +139,10 @@ struct Predictions {
 /// The result of Program::score(): the log predictive density of held-out data, in nats, summed over all scored
 /// observations. Divide `total` by `observations` for the score of one observation.
 struct HeldOutScore {
-  double total = 0;                    // nats
-  double observations = 0;             // number of observations scored, multiplicities counted
+  double total = 0;         // nats
+  double observations = 0;  // number of observations scored, multiplicities counted
+  /// Asked for item by item: the log density of each item in nats, and how many observations of it were scored.
+  std::vector<double> items = {}, item_observations = {};
   std::vector<double> sequences = {};  // for a model with a chain: the contribution of each sequence, in nats
   double standard_error = 0;           // of `total`, in nats, if draws estimate it; otherwise 0
 };
@@ -228,8 +230,10 @@ class Program {
   ///
   /// Items may have continuous variables of their own, such as the topics of a document. These are inferred from a part
   /// of each item's observations, and the rest is scored. `holdout` is the proportion that is scored (default 0.5).
+  /// With `per_item`, the result has the density of each item, too.
   Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
-                             std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1) const;
+                             std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1,
+                             bool per_item = false) const;
 
   /// Predicts what is missing in the data (NaN, or observed variables that are absent), local variables, and elements
   /// that the fit has not seen. Results equal those of `lehr predict`. Fits by sampling are refused.

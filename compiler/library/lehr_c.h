@@ -115,7 +115,8 @@ int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, con
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message);
 /* Computes the log predictive density of data, as `lehr score` does: the arrays "total" (nats), "observations", and for
- * a chain "sequences". Options: "holdout", "seed". */
+ * a chain "sequences". Options: "holdout", "seed"; "per": "item" adds "items", the density of each item, and
+ * "item_observations". */
 int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            const char* options, lehr_arrays** score, char** message);
 /* Draws all variables from the model, as `lehr simulate` does. Latent variables among the data keep their values.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "compiler/advice.h"
 #include "compiler/instance/barren.h"
@@ -115,7 +116,8 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     forward.each(s.index_vars, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, data_, s, at);
-      if (copies > 0 && !std::isnan(forward.values(e)[0]))
+      const auto is_observed = [](double x) { return !std::isnan(x); };
+      if (copies > 0 && std::ranges::any_of(std::as_const(forward).values(e), is_observed))
         items[item ? at[item->index()] : 0].push_back({StatementId(k), e, copies});
     });
   }
@@ -196,6 +198,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   Result<BoundData> data = lehr::bind(out->analysed_.model, dataset, out->without_chain(settings));
   if (!data) return data.error();
   out->data_ = std::move(*data);
+  out->integrate_missing_entries();
   // Variables of which the data have some values are latent: the model is analysed anew.
   if (std::ranges::count(out->data_.clamped, true) > 0) {
     if (auto e = analyse_anew(resolved, expand_options(out->data_))) return *e;
@@ -211,6 +214,9 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;
+  out->per_item_ = options.per_item;
+  out->temperatures_ = options.temperatures;
+  out->probabilities_ = options.probabilities;
   out->inference_options_ = {options.local, options.starts, options.seed, options.first};
   out->inference_options_.digests = item_digests(complete, complete.model, out->data_);
   out->inference_options_.on_start = options.on_start;
@@ -288,13 +294,7 @@ std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
                                     const std::vector<SequenceDensity>& sequences) const {
   if (sequences.empty()) return {};
   const Statement& s = model()[model()[chains_[0]].statement];
-  std::vector<IndexVarId> row_vars;
-  for (const IndexVarId b : s.index_vars) {
-    if (b == *s.lagged) continue;
-    // The elements of a nested plate are numbered over all rows, so its parent's index is not needed.
-    if (!row_vars.empty() && model()[b].parent == row_vars.back()) row_vars.pop_back();
-    row_vars.push_back(b);
-  }
+  const std::vector<IndexVarId> row_vars = item_vars(s);
   const auto size = [&](IndexVarId b) { return static_cast<std::size_t>(data_.sizes[model()[b].plate.index()]); };
   std::size_t n = 1;
   for (const IndexVarId b : row_vars)
@@ -355,6 +355,13 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
                     "something that another observation or transition depends on too",
                     m[e->variable].name, chain_names()));
   out.sequences = by_row(forward, continuous ? sequences : marginal.sequences());
+  if ((per_item_ || !temperatures_.empty()) && !std::isnan(out.total)) {
+    Result<ItemScores> items =
+        temperatures_.empty() ? score_items(forward, marginal, out) : score_at_temperatures(forward, marginal);
+    if (!items) return items.error();
+    out.total = temperatures_.empty() ? out.total : std::accumulate(items->density.begin(), items->density.end(), 0.0);
+    if (per_item_) out.by_item = std::move(*items);
+  }
   if (!std::isnan(out.total)) return out;
   return Error{ExitCode::numerical,
                "",

@@ -31,6 +31,10 @@ struct HeldOutOptions {
   /// The fraction of each item's observations to hold out, rounded down. Document completion only; default 0.5.
   std::optional<double> fraction;
   std::uint64_t seed = 1;                     // seed of the random choice of held-out observations
+  bool per_item = false;                      // true: the density of each item too
+  /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of their
+  /// densities at these. Empty: at temperature 1.
+  std::vector<double> temperatures = {}, probabilities = {};
   std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
   MakeInstance instance = compiled_instance;  // makes the instance that infers them
@@ -38,6 +42,15 @@ struct HeldOutOptions {
   std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
+};
+
+/// The parts of a held-out score by item: what the observations of a plate's elements depend on together, or a
+/// sequence.
+struct ItemScores {
+  std::string plate;                // the plate of the items; empty: there is one item
+  std::vector<std::string> labels;  // its labels; empty: none
+  std::vector<double> density,      // log density of each item in nats; 0 for an item without observations
+      observations;                 // how many observations of it were scored
 };
 
 /// A held-out score.
@@ -49,6 +62,7 @@ struct Score {
   /// The contribution of each sequence of a chain, 0 for a sequence without observations. Empty where there is no
   /// chain, or where sequences share what is summed over.
   std::vector<double> sequences;
+  std::optional<ItemScores> by_item;  // with HeldOutOptions::per_item
 };
 
 /// Makes the error for a model or a request that has no score.
@@ -108,6 +122,9 @@ class HeldOut {
   /// Returns an error if data have values of a latent variable that is not a discrete one of the items. Otherwise these
   /// values are scored as observations.
   std::optional<Error> cannot_clamp() const;
+  /// Leaves observed Normal vectors of which entries are missing as observations, whose density integrates these out,
+  /// where nothing else depends on them.
+  void integrate_missing_entries();
   /// Copies the values that the data have of latent variables.
   void set_clamped_values(ModelEvaluator& forward) const;
   /// Chooses the held-out observations, and fills in `scored_` and `training_data_`.
@@ -122,6 +139,21 @@ class HeldOut {
   std::optional<Error> add_chain(model::VariableId v);
   /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
   Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
+  /// Returns the index variables of a statement that number its items: those of the rows of a chain, of the item stage
+  /// of its local variables, or its first axis.
+  std::vector<model::IndexVarId> item_vars(const model::Statement& s) const;
+  /// The scored observations of each item, and the plate of the items; none if there is one item.
+  struct Items {
+    std::optional<model::PlateId> plate;
+    std::vector<std::vector<Observation>> observations;
+  };
+  /// Groups the scored observations by item. Fails if they lie on items of different plates.
+  Result<Items> by_items(const ModelEvaluator& forward) const;
+  /// Computes the densities of the items, whose sum is `score.total`. Fails if items share what is summed over.
+  Result<ItemScores> score_items(const ModelEvaluator& forward, MarginalDensity& marginal, const Score& score) const;
+  /// Computes the densities of the items at the learned temperatures. At temperature T that of an item is the density
+  /// of it and its local variables to the power 1/T, summed over these and normalised (TemperedNormaliser).
+  Result<ItemScores> score_at_temperatures(const ModelEvaluator& forward, MarginalDensity& marginal) const;
   /// Arranges the densities of sequences by the axes of the chains other than the ordered one, row-major.
   std::vector<double> by_row(const ModelEvaluator& forward, const std::vector<SequenceDensity>& sequences) const;
   /// Puts the means and probabilities of a posterior in place, and computes the score.
@@ -143,6 +175,8 @@ class HeldOut {
   std::uint64_t seed_ = 1;              // seed of the split
   double fraction_ = 0;                 // fraction of each item's observations to hold out
   bool completion_ = false;             // true: document completion
+  bool per_item_ = false;               // true: items are scored one by one, too
+  std::vector<double> temperatures_, probabilities_;  // see HeldOutOptions
   /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
   std::vector<model::VariableId> chains_;
 };

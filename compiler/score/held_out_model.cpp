@@ -102,6 +102,21 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
   return std::nullopt;
 }
 
+void HeldOut::integrate_missing_entries() {
+  const Model& m = model();
+  if (completion_ || !chains_.empty()) return;
+  std::vector<bool> read(m.variables.size());
+  for (const Statement& s : m.statements) {
+    for (const VariableRef* ref : references_under(m, roots_of(s)))
+      read[ref->variable.index()] = true;
+  }
+  for (const Statement& s : m.statements) {
+    const Variable& v = m[s.variable];
+    const std::size_t k = s.variable.index();
+    if (v.observed && !read[k] && !v.event.empty() && s.main.family->gaussian && !s.part) data_.clamped[k] = false;
+  }
+}
+
 std::optional<Error> HeldOut::cannot_clamp() const {
   for (std::size_t v = 0; v < model().variables.size(); ++v) {
     const Variable& x = model().variables[v];

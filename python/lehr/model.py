@@ -244,6 +244,12 @@ class Model:
         observations = float(scored["observations"])
         return float(scored["total"]) / observations if observations > 0 else float("nan")
 
+    def score_samples(self, X: Data, **options: Any) -> np.ndarray:
+        """The log predictive density of each item in nats, all of its observations together, as `lehr score --per item`
+        has it; 0 for an item without any. options: those of score()."""
+        scored = self._program.score(self._fitted(), self._bind(X), {**options, "per": "item"}).values()
+        return np.array(scored.get("items", []))
+
     def draws(self, n: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:
         """Draws from the posterior over (chain, draw, axes), as `lehr draws` has them; of a sampler its own."""
         return self._fitted().arrays("draws", draws=n, seed=seed).values()

@@ -414,4 +414,83 @@ def refusals():
     return "each with its reason"
 
 
+@check
+def items():
+    """The density of each item: rows of a mixture, vectors with gaps, documents, sequences; weights, and items without data."""
+    r = np.random.default_rng(12)
+
+    def of_items(fit, data, want, observations, *arguments):
+        score = fit.score(data, "--per", "item", *arguments)
+        table = [line.split(",") for line in read(fit.at("fit/score_items.csv")).splitlines()[1:]]
+        got = np.array([float(row[1]) for row in table])
+        assert np.abs(got - want).max() < 1e-8 * (1 + np.abs(want).max()), (got, want)
+        assert [float(row[2]) for row in table] == list(observations), table
+        assert abs(got.sum() - score["total"]) < 1e-9 * (1 + abs(score["total"])), (got.sum(), score["total"])
+        return len(got)
+
+    x = np.concatenate([r.normal(m, 1, (40, 3)) for m in (-4, 0, 5)])
+    fit = Scored("models/mixtures/gmm.lehr", {"x": x}, "--set", "K=3")
+    q, test = fit.posterior, r.normal(0, 4, (9, 3))
+    test[1, 0] = test[2, 1] = test[2, 2] = test[7, 2] = np.nan
+    test[4] = np.nan
+    covariances = np.linalg.inv(q["Lambda.df"][:, None, None] * q["Lambda.scale"])
+    there = ~np.isnan(test)
+    each = [[multivariate_normal(m[s], c[np.ix_(s, s)]).logpdf(v[s]) if s.any() else 0.0 for m, c in zip(q["mu.mean"], covariances)]
+            for v, s in zip(test, there)]
+    n = of_items(fit, {"x": test}, logsumexp(np.log(rows(q["pi.concentration"])) + each, axis=1), there.any(1))
+
+    fit = Scored("models/mixtures/gmm_diagonal.lehr", {"x": x}, "--set", "K=2")
+    q = fit.posterior
+    each = np.nansum(norm.logpdf(test[:, None], q["mu.mean"], 1 / np.sqrt(q["tau.shape"] / q["tau.rate"])), -1)
+    n += of_items(fit, {"x": test}, logsumexp(np.log(rows(q["pi.concentration"])) + each, axis=1), there.sum(1))
+
+    fit = Scored("model m { plate n times count; mu ~ Normal(mean = 0, sd = 5); observe x[n] ~ Normal(mean = mu, sd = 2); }",
+                 {"x": x[:, 0], "count": np.ones(120)})
+    count = np.array([2, 1, 3])
+    n += of_items(fit, {"x": x[:3, 0], "count": count}, count * norm.logpdf(x[:3, 0], fit.posterior["mu.mean"], 2), count)
+
+    data = corpus(30, 12, 3)
+    fit = Scored("models/topics/lda.lehr", data, "--set", "K=3", "--sizes", "term=12")
+    few = {k: v[:5] for k, v in data.items()}
+    got = fit.score(few, *TIGHT)
+    held, beta, at, totals, numbers = got["split"]["w"], fit.posterior["beta.concentration"], 0, [], []
+    for k in range(5):
+        one = {name: [rows_of[k]] for name, rows_of in few.items()}
+        one["split"] = {"w": held[at:at + len(few["w"][k])]}
+        at += len(few["w"][k])
+        total, number = lda_score(one, one, beta, 1 / 3)
+        totals.append(total)
+        numbers.append(number)
+    n += of_items(fit, few, np.array(totals), numbers, *TIGHT)
+
+    return f"{n} items"
+
+
+@check
+def learned_temperatures():
+    """At the temperatures of a tempered fit: each point's density to the power 1/T, its component summed out, normalised by
+    quadrature, and mixed over T."""
+    r = np.random.default_rng(13)
+    x = np.concatenate([r.normal(-3, 1, 30), r.normal(3, 1, 30), [15.0, -14.0]])
+    model = """model m { plate n; plate k = 2; data w : simplex over k; mu[k] ~ Normal(mean = 0, sd = 9); z[n] ~ Categorical(w);
+      observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    fit = Scored(model, {"x": x, "w": [0.4, 0.6]}, "--temper", "global:max=4,levels=8", "--max-iter", 400)
+    tempering = read_json(fit.at("fit/fit.json"))["tempering"]
+    fresh, mean = np.array([-2.5, 0.3, 9.0]), fit.posterior["mu.mean"]
+    grid = np.linspace(-80, 80, 200001)
+    log_joint = lambda v: np.log([0.4, 0.6]) + norm.logpdf(np.asarray(v)[:, None], mean, 1)  # noqa: E731
+    by_temperature = []
+    for t in tempering["temperatures"]:
+        log_c = np.log(np.exp(log_joint(grid) / t).sum() * (grid[1] - grid[0]))
+        by_temperature.append(logsumexp(log_joint(fresh) / t, axis=1) - log_c)
+    want = logsumexp(np.log(tempering["posterior"])[:, None] + by_temperature, axis=0).sum()
+    got = fit.score({"x": fresh, "w": [0.4, 0.6]}, "--tempered")
+    plain_score = fit.score({"x": fresh, "w": [0.4, 0.6]})
+    assert abs(plain_score["total"] - logsumexp(log_joint(fresh), axis=1).sum()) < 1e-8
+    said = same(got, want, 3, 1e-7)
+    cold = Scored(model, {"x": x, "w": [0.4, 0.6]}, "--search", "none")
+    assert "learned no temperatures" in cold.score({"x": fresh, "w": [0.4, 0.6]}, "--tempered", code=2)
+    return f"{said}, at temperature 1 {plain_score['total']:.4f}"
+
+
 finish()
