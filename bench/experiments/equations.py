@@ -135,7 +135,7 @@ def mixture_curves(lehr, starts=20):
     problem, result = Problem(lehr, GMM, digits(0), settings=["K=6"]), {}
     for sweeps in (5, 20, 40, 60, 200):
         plain, noisy = (problem.elbos(starts, "--max-iter", sweeps, "--tol", 0, *how, init="means")[0]
-                        for how in ([], ["--anneal", "stochastic:rho=0.25,over=50"]))
+                        for how in ([], ["--anneal", "stochastic:rho=0.25,over=50,noise=start"]))
         result[f"gain after {sweeps}"] = noisy.mean() - plain.mean()
     return result | {"wins": int((noisy > plain).sum())}
 
@@ -145,7 +145,7 @@ def decays(lehr, starts=20):
     from problems import HMM, pen_strokes
     problem = Problem(lehr, HMM, {"x": [s.tolist() for s in pen_strokes(1)]}, settings=["K=5"])
     plain = problem.elbos(starts, "--max-iter", 300, init="means")[0]
-    return {f"gain of {d}": (problem.elbos(starts, "--max-iter", 300, "--anneal", f"stochastic:decay={d},over=50", init="means")[0] - plain).mean()
+    return {f"gain of {d}": (problem.elbos(starts, "--max-iter", 300, "--anneal", f"stochastic:decay={d},over=50,noise=start", init="means")[0] - plain).mean()
             for d in (0.8, 0.85, 0.9, 0.95)}
 
 

@@ -18,7 +18,7 @@ from problems import FACTORIAL_MIXTURE, factorial_mixture
 METHODS = {"VI": [], "AVI 10/10": ["--anneal", "linear:from=10,over=10"],
            "AVI 10/100": ["--anneal", "linear:from=10,over=100"], "AVI 3/100": ["--anneal", "linear:from=3,over=100"],
            "entropy 10/100": ["--anneal", "entropy:from=10,over=100"],
-           "VT": ["--temper", "global:max=10"], "stochastic": ["--anneal", "stochastic:rho=0.25,over=50"],
+           "VT": ["--temper", "global:max=10"], "stochastic": ["--anneal", "stochastic:rho=0.25,over=50,noise=start"],
            "auto": ["--anneal", "auto"]}
 
 

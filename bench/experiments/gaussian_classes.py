@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from common import Problem, Table, arguments, shared
 from problems import GMM
 
-METHODS = {"VI": [], "AVI 5/50": ["--anneal", "linear:from=5,over=50"], "linear": ["--anneal", "stochastic:rho=0.25,over=50"]}
+METHODS = {"VI": [], "AVI 5/50": ["--anneal", "linear:from=5,over=50"], "linear": ["--anneal", "stochastic:rho=0.25,over=50,noise=start"]}
 
 
 def images(part):

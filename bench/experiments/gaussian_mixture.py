@@ -4,8 +4,9 @@
 from common import Comparison, Problem, arguments
 from problems import GMM, digits
 
-METHODS = {"VI": [], "linear": ["--anneal", "stochastic:rho=0.25,over=50"],
-           "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50"], "AVI 5/50": ["--anneal", "linear:from=5,over=50"],
+METHODS = {"VI": [], "linear": ["--anneal", "stochastic:rho=0.25,over=50,noise=start"],
+           "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50,noise=start"],
+           "dirichlet": ["--anneal", "stochastic:rho=0.25,over=50"], "AVI 5/50": ["--anneal", "linear:from=5,over=50"],
            "auto": ["--anneal", "auto"]}
 
 

@@ -6,8 +6,9 @@ chance that one annealed run beats one plain run. The noise of stochastic anneal
 from common import Comparison, Problem, arguments
 from problems import HMM, pen_strokes
 
-METHODS = {"VI": [], "linear": ["--anneal", "stochastic:rho=0.25,over=50"],
-           "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50"], "T = 1/(1-rho)": ["--anneal", "file"],
+METHODS = {"VI": [], "linear": ["--anneal", "stochastic:rho=0.25,over=50,noise=start"],
+           "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50,noise=start"],
+           "dirichlet": ["--anneal", "stochastic:rho=0.25,over=50"], "T = 1/(1-rho)": ["--anneal", "file"],
            "auto": ["--anneal", "auto"]}
 
 

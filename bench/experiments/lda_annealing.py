@@ -11,7 +11,7 @@ from problems import LDA, documents
 
 METHODS = {"VI": [], "AVI 3/50": ["--anneal", "linear:from=3,over=50"],
            "entropy 2/50": ["--anneal", "entropy:from=2,over=50"],
-           "linear": ["--anneal", "stochastic:rho=0.25,over=50"], "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50"],
+           "linear": ["--anneal", "stochastic:rho=0.25,over=50,noise=start"], "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50,noise=start"],
            "linear, random topics": ["--anneal", "stochastic:rho=0.25,over=50,noise=means"],
            "auto": ["--anneal", "auto"]}
 

@@ -26,7 +26,7 @@ namespace lehr {
 /// What a run of variational tempering reports: the grid of temperatures, its normaliser and the final temperature
 /// (Mandt, McInerney, Abrol, Ranganath & Blei 2016).
 struct TemperingReport : TemperReport {
-  /// The grid of temperatures T, geometric from 1 to the hottest, ascending.
+  /// The grid of temperatures T from 1 to the hottest, ascending.
   std::vector<double> temperatures;
   /// How log C(T) was computed: "exact", "prior" or "posterior"; see NormaliserKind.
   std::string normaliser;
@@ -180,6 +180,7 @@ enum class NormaliserKind {
 struct TemperSettings {
   bool local = false;           // true: every item has its own temperature
   double max_temperature = 10;  // the largest temperature of the grid, above 1; the command line sets 1.5 where `local`
+  bool even_inverse = false;    // true: 1/T is evenly spaced; false: T is geometric
   std::int64_t levels = 100;    // how many temperatures the grid has; the command line sets 25 where `local`
   std::int64_t draws = 100;     // Monte Carlo draws of NormaliserKind::prior
   /// The number of sweeps or steps between updates of the temperature. Default: 10 with the posterior normaliser, else

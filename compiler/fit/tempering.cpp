@@ -59,9 +59,11 @@ bool Tempering::is_constant(Factors& q) const {
 Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& context) {
   Tempering out(context);
   TemperingReport& r = out.report_;
-  // A geometric grid from 1 to the hottest temperature.
-  for (std::int64_t m = 0; m < s.levels; ++m)
-    r.temperatures.push_back(std::pow(s.max_temperature, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
+  for (std::int64_t m = 0; m < s.levels; ++m) {
+    const double part = static_cast<double>(m) / static_cast<double>(s.levels - 1);
+    r.temperatures.push_back(s.even_inverse ? 1 / (1 + part * (1 / s.max_temperature - 1))
+                                            : std::pow(s.max_temperature, part));
+  }
   out.compute_ = std::make_shared<TemperedNormaliser>(context.analysed.model, context.analysed.schedule, context.data,
                                                       r.temperatures);
   r.local = s.local;

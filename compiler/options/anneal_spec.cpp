@@ -24,6 +24,7 @@ Error wrong_temper(const std::string& text, const std::string& why) {
           {"global:max=10,levels=100   one latent temperature, 100 levels from 1 to 10",
            "local:max=1.5,levels=25    one for each item of the data",
            "normaliser=auto|prior|posterior, every=N sweeps between its updates, draws=N of the prior",
+           "spacing=geometric|inverse: levels of T, or of 1/T at even distances",
            "global:levels=24           method gibbs: states at 24 temperatures, and the log evidence"}};
 }
 
@@ -113,9 +114,11 @@ std::optional<Error> read_stochastic(const std::string& text, Fields& f, Anneali
   if (rho.number.has_value() == decay.number.has_value()) return wrong(text, "one of rho=X and decay=X is needed");
   (rho.number ? a.from : a.decay) = rho.number ? *rho.number : *decay.number;
   const auto noise = f.extract("noise");
-  if (noise.empty()) return std::nullopt;
-  a.noise_start = start_kind(noise.mapped());
-  if (!a.noise_start) return wrong(text, "noise is seeds, points, allocations, means or flat");
+  const std::string kind = noise.empty() ? "dirichlet" : noise.mapped();
+  a.noise_counts = kind == "dirichlet";
+  if (a.noise_counts || kind == "start") return std::nullopt;
+  a.noise_start = start_kind(kind);
+  if (!a.noise_start) return wrong(text, "noise is dirichlet, start, seeds, points, allocations, means or flat");
   return std::nullopt;
 }
 
@@ -206,6 +209,11 @@ Result<TemperSettings> parse_temper(const std::string& text) {
     else if (kind->second == "posterior") out.normaliser = NormaliserKind::posterior;
     else if (kind->second != "auto") return wrong_temper(text, "normaliser is auto, prior or posterior");
     f->erase(kind);
+  }
+  if (const auto spacing = f->extract("spacing")) {
+    out.even_inverse = spacing.mapped() == "inverse";
+    if (!out.even_inverse && spacing.mapped() != "geometric")
+      return wrong_temper(text, "spacing is geometric or inverse");
   }
   if (out.local && out.normaliser == NormaliserKind::prior)
     return wrong_temper(text, "an item's normaliser is that under the factors");

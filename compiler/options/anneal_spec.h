@@ -24,14 +24,15 @@ using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 /// read:
 ///
 ///   linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt
-///   entropy:from=10,over=100[,shape=exp]   stochastic:rho=0.25,over=50[,noise=means]
+///   entropy:from=10,over=100[,shape=exp]   stochastic:rho=0.25,over=50[,noise=start]
 ///   stochastic:decay=0.9,over=50   auto[:quick|full|sweeps=N]
 ///
 /// All but `auto` accept scope=local|global|all.
 Result<AnnealSpec> parse_anneal(const std::string& text);
 
 /// Parses the value of `temper` for variational tempering:
-/// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100] or local[:...].
+/// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100,
+/// spacing=geometric|inverse] or local[:...].
 Result<TemperSettings> parse_temper(const std::string& text);
 
 /// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures.

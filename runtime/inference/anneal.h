@@ -33,6 +33,7 @@ struct Annealing {
   Shape shape = Shape::linear;  // how the temperature falls
   double from = 1;              // first temperature; stochastic: first weight rho of the random start, below 1
   std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
+  bool noise_counts = false;   // stochastic: Dirichlet and Beta factors take random proportions of their counts instead
   double decay = 0;            // stochastic: if above 0, rho_t = decay^(t + 1) instead of from * (1 - t / over)
   std::int64_t over = 0;       // number of annealed sweeps
   std::vector<double> listed;  // Shape::listed: one temperature a sweep
@@ -45,6 +46,12 @@ struct Annealing {
   /// Returns the weight of the random start at a sweep, in [0, 1); 0 unless stochastic.
   double noise(std::int64_t sweep) const;
 };
+
+/// Computes the global parameters that stochastic annealing mixes in at a sweep: those of a fresh random start. With
+/// `noise_counts`, a row of concentrations is instead a uniform random vector of proportions, times the present mean
+/// sum of a row of its array: c N / K in an HMM of K states with N sequences of mean length c (Gultekin et al., section
+/// 4.2). Returns 0 or a status of the generated code.
+std::int32_t draw_noise(const Engine& e, const Annealing& a, std::uint64_t seed, Parameters& out);
 
 /// Returns the weights of a sweep at temperature `t`.
 Weights weights_at(const Annealing& a, double t);

@@ -115,10 +115,8 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   // extrapolation converge faster.
   SweepPlan plan{.bound = elbo != nullptr, .parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
-    const std::int32_t status = e.recorded([&] {
-      return e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start,
-                                 random);
-    });
+    const std::int32_t status = e.recorded(
+        [&] { return draw_noise(e, options.annealing, options.seed + static_cast<std::uint64_t>(iteration), random); });
     if (status != 0) return status;
     weights.step = 1 - noise;
     plan.update = [&](const StepRow& block) {

@@ -28,7 +28,7 @@ def better(init, least):
     for digit in range(10):
         cell = Problem(LEHR, GMM, digits(digit), settings=["K=3"])
         plain, annealed = (cell.elbos(STARTS, *a, init=init)[0]
-                           for a in ([], ["--anneal", "stochastic:rho=0.25,over=50"]))
+                           for a in ([], ["--anneal", "stochastic:rho=0.25,over=50,noise=start"]))
         gains.append(annealed.mean() - plain.mean())
     won = sum(g > 0 for g in gains)
     said = f"better in {won} of {len(gains)}, mean gain {np.mean(gains):+.1f}"

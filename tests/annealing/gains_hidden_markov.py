@@ -29,7 +29,7 @@ def stochastic():
     for digit, k in CELLS:
         cell = problem(digit, k)
         plain, annealed = (cell.elbos(STARTS, "--max-iter", 200, *a, init="means")[0]
-                           for a in ([], ["--anneal", "stochastic:rho=0.25,over=50"]))
+                           for a in ([], ["--anneal", "stochastic:rho=0.25,over=50,noise=start"]))
         gains.append(annealed.mean() - plain.mean())
         chances.append(p_win(annealed, plain))
     said = f"better in {sum(g > 0 for g in gains)} of {len(CELLS)}, P = {np.mean(chances):.2f}, gains {np.round(gains)}"

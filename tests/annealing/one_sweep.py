@@ -83,13 +83,13 @@ def stochastic(name, options, shares):
     asked = lambda q: naturals(model, by_hand.sweep(model, q, by_hand.Weights()))  # noqa: E731
     start, random = model.start, []
     for seed in (8, 9):
-        got = fit(model.TEXT, model.data, "--anneal", "stochastic:decay=0.999,over=9", "--max-iter", 1, "--seed", seed,
+        got = fit(model.TEXT, model.data, "--anneal", "stochastic:decay=0.999,over=9,noise=start", "--max-iter", 1, "--seed", seed,
                   init=start, monotone=False)
         random.append({k: (v - 0.001 * asked(start)[k]) / 0.999 for k, v in naturals(model, got.posterior).items()})
     assert not all(np.allclose(random[0][k], random[1][k]) for k in random[0]), "two seeds, one start"
     q = {k: 1.3 * np.asarray(v) for k, v in start.items()}
     for sweeps in (1, 2):
-        got = fit(model.TEXT, model.data, "--anneal", f"stochastic:{options}", "--max-iter", sweeps, "--seed", 8,
+        got = fit(model.TEXT, model.data, "--anneal", f"stochastic:{options},noise=start", "--max-iter", sweeps, "--seed", 8,
                   init={k: 1.3 * np.asarray(v) for k, v in start.items()}, monotone=False)
         share, eta = shares[sweeps - 1], random[sweeps - 1]
         want = asked(q)
@@ -100,6 +100,26 @@ def stochastic(name, options, shares):
     return f"shares {shares}"
 
 
+def proportions(name):
+    """Noise of the published size: of Dirichlet factors, uniform proportions times the mean sum of the rows as they are. Found
+    from a run that is next to nothing else, and used for one from another start with another share."""
+    model = by_hand.MODELS[name]()
+    asked = lambda q: naturals(model, by_hand.sweep(model, q, by_hand.Weights()))  # noqa: E731
+    names = [k for k in model.start if k.endswith(".concentration") and k.split(".")[0] != "theta"]
+    run = lambda size, options: naturals(model, fit(model.TEXT, model.data, "--anneal", f"stochastic:{options},over=4", "--max-iter", 1,  # noqa: E731
+                                                    "--seed", 8, init={k: size * np.asarray(v) for k, v in model.start.items()}, monotone=False).posterior)
+    most, part = run(1.0, "decay=0.999"), run(1.3, "rho=0.25")
+    eta = {k: (most[k] - 0.001 * asked(model.start)[k]) / 0.999 for k in names}
+    want = asked({k: 1.3 * np.asarray(v) for k, v in model.start.items()})
+    for k in names:
+        rows = np.atleast_2d(eta[k])
+        same(rows.sum(1), np.full(len(rows), np.atleast_2d(model.start[k]).sum(1).mean()), f"sums of {k}", 1e-6)
+        assert np.all(rows > 0) and rows.std() > 0, rows
+        if names == list(model.start):  # other factors take what a start gives them
+            same(part[k], 0.75 * want[k] + 0.25 * 1.3 * eta[k], k, 1e-6)
+    return f"{', '.join(names)}"
+
+
 CHECKS = {f"{name}, {kind}, scope {scope}": lambda n=name, k=kind, s=scope: sweeps(n, k, s)
           for name in by_hand.MODELS for kind, scope in [("linear", "all"), ("linear", "local"), ("file", "global"),
                                                          ("entropy", "all"), ("entropy", "local"), ("entropy", "global"),
@@ -108,6 +128,8 @@ CHECKS["topics, underflow"] = underflow
 CHECKS["topics, items to the end"] = lambda: settled_items("topics")
 CHECKS["mixture, stochastic by rho"] = lambda: stochastic("mixture", "rho=0.25,over=4", [0.25, 0.1875])
 CHECKS["mixture, stochastic by decay"] = lambda: stochastic("mixture", "decay=0.7,over=4", [0.7, 0.49])
+CHECKS["mixture, noise of proportions"] = lambda: proportions("mixture")
+CHECKS["chains, noise of proportions"] = lambda: proportions("chains")
 CHECKS["chains, stochastic by rho"] = lambda: stochastic("chains", "rho=0.5,over=4", [0.5, 0.375])
 
 finish(CHECKS)

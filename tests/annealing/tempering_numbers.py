@@ -47,10 +47,11 @@ def bound(z, m, v):
     return energy + entropy_of(z).sum() + q.prior(0.0, 0.1).sum() + q.entropy().sum(), energy
 
 
-def ascent(every):
+def ascent(every, T=T, spacing=""):
     """Sweeps of `--temper global`."""
+    B = 1 / T
     sweeps, log_c = 7, len(X) * np.array([normaliser(b) for b in B])
-    got = fit(MIXTURE, {"x": X, "w": W}, "--temper", f"global:max={HOTTEST},levels={LEVELS},every={every}", "--max-iter", sweeps,
+    got = fit(MIXTURE, {"x": X, "w": W}, "--temper", f"global:max={HOTTEST},levels={LEVELS},every={every}{spacing}", "--max-iter", sweeps,
               init=START, monotone=False)
     r, m, v = np.full(LEVELS, 1 / LEVELS), START["mu.mean"], 1 / START["mu.precision"]
     elbos, objectives, temperatures = [], [], []
@@ -230,7 +231,8 @@ def within_reach():
     return f"{energies[0]:.6f} nats after one sweep, {energies[-1]:.6f} after ten"
 
 
-finish({"sweeps": lambda: ascent(1), "every third sweep": lambda: ascent(3), "steps": steps, "many items": many_items,
+finish({"sweeps": lambda: ascent(1), "every third sweep": lambda: ascent(3),
+        "even steps of 1/T": lambda: ascent(1, 1 / np.linspace(1, 1 / HOTTEST, LEVELS), ",spacing=inverse"), "steps": steps, "many items": many_items,
         "few unequal items": few_unequal_items, "copies": lambda: copies("global"),
         "copies, items by themselves": lambda: copies("local"), "copied items": lambda: copied_items("global"),
         "copied items by themselves": lambda: copied_items("local"),
