@@ -69,5 +69,5 @@ def ising(o):
 
 if __name__ == "__main__":
     o = arguments("mean field against exact samples of an Ising model", side=16, draws=100,
-                  temperatures=[2.27, 2.35, 2.5, 2.75, 3.0, 3.5, 4.0, 4.5, 5.0])
+                  temperatures=[1.8, 2.1, 2.27, 2.35, 2.5, 2.75, 3.0, 3.5, 4.0, 4.5, 5.0])
     ising(o)

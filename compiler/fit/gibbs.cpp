@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/fit/method.h"
+#include "compiler/fit/spin_pairs.h"
 #include "compiler/model/roles.h"
 #include "compiler/posterior/predictive.h"
 
@@ -106,16 +107,44 @@ Result<PreparedRun> ParallelTempering::prepare(const RunContext& g) const {
   });
 }
 
+namespace {
+
+/// Returns true if Gibbs sweeps from all states meet within few sweeps. The trial has random numbers of its own, so the
+/// choice that follows from it does not bias samples.
+bool meets_soon(const Engine& e, ExactOptions o) {
+  constexpr std::int64_t kFewSweeps = 256;
+  constexpr std::uint64_t kTrial = 0x7219A1;
+  o.chain = kTrial;
+  double undecided = 1;
+  for (std::int64_t back = 1; undecided > 0 && back <= kFewSweeps; back *= 2) {
+    if (run_envelope(e, o, 0, back, undecided) != 0) return false;
+  }
+  return undecided == 0;
+}
+
+}  // namespace
+
 Result<PreparedRun> Exact::prepare(const RunContext& g) const {
-  const Couplings found = couplings(g.engine());
+  Couplings found = couplings(g.engine());
   if (found.status != 0) return Error{ExitCode::numerical, "", g.engine().describe(found.status), {}};
   ExactOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  PreparedRun out =
-      recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
-        return run_exact(e, o, on_sweep, on_draw);
-      });
+  const model::Model& m = g.analysed.model;
+  std::optional<RandomClusters> clusters;
+  if (!meets_soon(g.engine(), o)) {
+    if (const std::optional<SpinPairs> pairs = spin_pairs(m, g.data)) clusters = RandomClusters::make(*pairs);
+  }
+  found.clusters = clusters.has_value();
+  PreparedRun out = recorded(g, o.draws,
+                             [=, &m, &data = g.data, &instance = g.instance](const Engine& e, const OnSweep& on_sweep,
+                                                                             const auto& on_draw, GibbsReport&) {
+                               if (!clusters) return run_exact(e, o, on_sweep, on_draw);
+                               const auto place = [&](const std::vector<double>& spins) {
+                                 (void)instance.set_draw(values_of_spins(m, data, spins));
+                               };
+                               return run_clusters(e, o, *clusters, place, on_sweep, on_draw);
+                             });
   std::get<GibbsReport>(out.report).coupling = found;
   return out;
 }

@@ -134,10 +134,15 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
 }
 
 /// Returns the name of the coupling method of exact sampling.
-std::string name_of(const Couplings& c) { return c.attractive() ? "monotone" : "summary states"; }
+std::string name_of(const Couplings& c) {
+  if (c.clusters) return "random clusters";
+  return c.attractive() ? "monotone" : "summary states";
+}
 
 /// Returns a line that says how exact samples were coupled.
 std::string text_of(const Couplings& c) {
+  if (c.clusters)
+    return "coupled from the past by random clusters, bond by bond: single spins would take long to meet\n";
   if (c.attractive()) return "coupled from the past, monotone: no coupling is below 0\n";
   if (!c.of_pairs) return "coupled from the past by summary states: terms have more than two latent variables\n";
   return fmt::format("coupled from the past by summary states: the least coupling is {:.4g}\n", c.least);

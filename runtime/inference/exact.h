@@ -23,6 +23,7 @@ struct ExactOptions : SweepOptions {
 struct Couplings {
   double least = 0;         // the smallest coefficient of a pair of latent variables, 0 at most
   bool of_pairs = true;     // true: no term has more than two latent variables
+  bool clusters = false;    // true: samples are those of random clusters (random_cluster.h)
   std::int32_t status = 0;  // 0, or a status of the generated code
   /// Returns true if the model is attractive: a sweep preserves the order of states.
   bool attractive() const { return least >= 0 && of_pairs; }

@@ -65,6 +65,20 @@ def lattices():
     check_lattice("frustrated triangles", "summary states", triangles, 20000)
 
 
+def clusters():
+    """Couplings so strong that runs of single spins do not meet soon: bonds of random clusters do. Fields of one sign, and signs
+    of couplings that some choice of signs of the spins makes positive."""
+    field = [0.05, 0.1, 0.0, 0.02, 0.0, 0.1, 0.03, 0.0, 0.05]
+    check_lattice("strong ferromagnet", "random clusters", lattice(3, 3, 1.4, field), 8000)
+    checkered = [h * (-1) ** k for k, h in enumerate(field)]
+    check_lattice("strong antiferromagnet", "random clusters", lattice(3, 3, -2.5, checkered), 8000)
+    check_lattice("two groups", "random clusters", {"a": [0, 0, 1, 2, 0, 0], "b": [1, 2, 3, 3, 3, 1], "J": [2.9, -2.8, -2.7, 3.0, -0.3, 0.2], "h": [0.0] * 4}, 8000)
+    check("strong bits", "random clusters",
+          "plate e; plate i = 4; data a[e] : i; data b[e] : i; z[i] ~ Bernoulli(0.00013); potential[e] 9 * z[a[e]] * z[b[e]];",
+          {"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]}, [f"z.{k + 1}" for k in range(4)], [BIT] * 4,
+          lambda s: sum(np.log(0.00013 if z else 0.99987) for z in s) + 9 * sum(s[k] * s[(k + 1) % 4] for k in range(4)), 8000)
+
+
 def odd():
     check("one spin", "monotone", "plate i = 1; s[i] ~ Spin(); potential[i] 0.4 * s[i];", {}, ["s.1"], [SPIN], lambda s: 0.4 * s[0])
     check("no coupling", "monotone", "plate i = 3; s[i] ~ Spin(); plate j = 2; z[j] ~ Bernoulli(0.2); potential[j] 0.7 * z[j];", {},
@@ -132,11 +146,12 @@ def refused():
     got = run("model m { plate i times w; s[i] ~ Spin(); t ~ Spin(); potential[i] 0.2 * s[i] * t; }", {"w": [2, 3]}, method="exact")
     assert got.code == 3 and "copies" in got.said, got.said
     # No random number decides a spin whose neighbours are undecided: given up, never a sample that is none.
-    got = run("model m { " + LATTICE + " }", lattice(2, 2, -30.0, [0.0] * 4), method="exact")
-    assert got.code == 5 and "4 elements are not decided after 1048576 sweeps" in got.said, got.said
+    triangle = {"a": [0, 1, 2], "b": [1, 2, 0], "J": [-30.0] * 3, "h": [0.0] * 3}
+    got = run("model m { " + LATTICE + " }", triangle, method="exact")
+    assert got.code == 5 and "3 elements are not decided after 1048576 sweeps" in got.said, got.said
     assert "method gibbs" in got.said, got.said
     print("refused: what is not to be had")
 
 
-for case in (lattices, odd, data, refused):
+for case in (lattices, clusters, odd, data, refused):
     case()
