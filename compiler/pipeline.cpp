@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -24,6 +26,7 @@
 #include "compiler/density/print_density.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/loops/print_loops.h"
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "compiler/native/native.h"
@@ -129,9 +132,34 @@ density::ExpandOptions expand_options(const BoundData& data) {
   return out;
 }
 
-model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
-                                const density::ExpandOptions& options, const std::vector<std::int64_t>& sizes) {
+namespace {
+
+/// Sets the pattern of a factor of many coordinates, or adds to it. Returns false if such a factor is not possible, or
+/// not cheap.
+bool set_pattern(model::Model model, model::JointGuide& guide, const density::ExpandOptions& options,
+                 const BoundData& data) {
+  const std::shared_ptr<const math::SparsePattern> before = std::exchange(guide.pattern, nullptr);
+  std::erase_if(model.guide.joint, [&](const model::JointGuide& joint) { return joint.has(guide.members[0]); });
+  model.guide.joint.push_back(guide);
+  Diagnostics ignored;
+  const std::optional<Derived> derived = derive_conditionals(model, options, ignored);
+  if (!derived) return false;
+  const std::optional<model::VariableId> joint = derived->model[guide.members[0]].joint;
+  guide.pattern =
+      conditionals::sparse_pattern_of(derived->model, derived->conditionals.density, *joint, data, before.get());
+  return guide.pattern != nullptr;
+}
+
+/// Chooses joint factors; without `data` none of many coordinates.
+model::Model choose(const model::Model& model, const Analysed& complete, const density::ExpandOptions& options,
+                    const std::vector<std::int64_t>& sizes, const BoundData* data) {
   model::Model out = model;
+  // The pattern of an earlier fit grows by what these data couple.
+  for (std::size_t k = 0; k < out.guide.joint.size() && data;) {
+    model::JointGuide& joint = out.guide.joint[k];
+    if (!joint.pattern || set_pattern(model, joint, options, *data)) ++k;
+    else out.guide.joint.erase(out.guide.joint.begin() + static_cast<std::ptrdiff_t>(k));
+  }
   if (std::exchange(out.guide.factorised, true)) return out;
   Diagnostics ignored;
   const std::optional<Expanded> expanded = expand(model, options, ignored);
@@ -143,12 +171,27 @@ model::Model with_joint_factors(const model::Model& model, const Analysed& compl
     if (block.valid() && s.stage_of[block.index()]) of_items.emplace_back(k);
     if (k < options.may_be_missing.size() && options.may_be_missing[k]) with_mask.emplace_back(k);
   }
-  for (model::JointGuide& joint : conditionals::choose_joint_factors(*expanded, sizes, of_items, with_mask)) {
+  conditionals::JointChoice choice = conditionals::choose_joint_factors(*expanded, sizes, of_items, with_mask);
+  if (of_items.empty() && data) {
+    for (model::JointGuide& large : choice.large) {
+      if (!set_pattern(out, large, options, *data)) continue;
+      std::erase_if(choice.dense, [&](const model::JointGuide& small) { return large.has(small.members[0]); });
+      out.guide.joint.push_back(std::move(large));
+    }
+  }
+  for (model::JointGuide& joint : choice.dense) {
     out.guide.joint.push_back(std::move(joint));
     Diagnostics of_joint;
     if (!derive_conditionals(out, options, of_joint)) out.guide.joint.pop_back();
   }
   return out;
+}
+
+}  // namespace
+
+model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
+                                const density::ExpandOptions& options, const BoundData& data) {
+  return choose(model, complete, options, data.sizes, &data);
 }
 
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete) {
@@ -157,13 +200,38 @@ model::Model with_joint_factors(const model::Model& model, const Analysed& compl
     const auto* number = p.size ? std::get_if<model::Number>(&model[*p.size].node) : nullptr;
     sizes.push_back(number ? static_cast<std::int64_t>(number->value) : -1);
   }
-  return with_joint_factors(model, complete, {}, sizes);
+  return choose(model, complete, {}, sizes, nullptr);
 }
+
+namespace {
+
+/// Returns the entries of a sparse precision in the posterior of a fit; null if the factor is another one.
+std::shared_ptr<const math::SparsePattern> saved_pattern(const std::vector<NamedArray>& posterior,
+                                                         const std::string& joint) {
+  const auto array = [&](const char* name) {
+    const auto found = std::ranges::find(posterior, joint + "." + name, &NamedArray::name);
+    return found == posterior.end() ? nullptr : &*found;
+  };
+  const NamedArray *mean = array("mean"), *rows = array("row"), *columns = array("column");
+  if (!mean || !rows || !columns || rows->values.size() != columns->values.size()) return nullptr;
+  std::vector<math::SparsePattern::Pair> pairs;
+  const auto size = static_cast<double>(mean->values.size());
+  for (std::size_t k = 0; k < rows->values.size(); ++k) {
+    const double row = rows->values[k], column = columns->values[k];
+    if (!(row >= 0 && row < size && column >= 0 && column < size)) return nullptr;
+    pairs.emplace_back(static_cast<std::int64_t>(row), static_cast<std::int64_t>(column));
+  }
+  std::optional<math::SparsePattern> out =
+      math::SparsePattern::make(std::ssize(mean->values), std::move(pairs), std::numeric_limits<std::int64_t>::max());
+  return std::make_shared<const math::SparsePattern>(std::move(*out));
+}
+
+}  // namespace
 
 model::Model with_joint_factors_of(const model::Model& model, const std::vector<NamedArray>& posterior) {
   model::Model out = model;
   out.guide.factorised = true;
-  std::set<std::vector<model::VariableId>> found;
+  std::map<std::vector<model::VariableId>, std::string> found;  // members, and the name of their joint variable
   for (const NamedArray& array : posterior) {
     const std::string& name = array.name;
     if (!name.starts_with(kJointPrefix)) continue;
@@ -172,13 +240,17 @@ model::Model with_joint_factors_of(const model::Model& model, const std::vector<
     for (std::size_t k = 0; k < model.variables.size(); ++k)
       if (has_word(list, model.variables[k].name)) members.emplace_back(k);
     const auto is_stated = [&](const model::JointGuide& joint) { return joint.has(members[0]); };
-    if (!members.empty() && std::ranges::none_of(model.guide.joint, is_stated)) found.insert(std::move(members));
+    if (!members.empty() && std::ranges::none_of(model.guide.joint, is_stated))
+      found.emplace(std::move(members), name.substr(0, name.rfind('.')));
   }
   if (found.empty()) return out;
   Diagnostics ignored;
   const std::optional<Expanded> expanded = expand(model, {}, ignored);
-  for (const std::vector<model::VariableId>& members : found)
-    if (expanded) out.guide.joint.push_back(conditionals::joint_layout(*expanded, members));
+  for (const auto& [members, name] : found) {
+    if (!expanded) break;
+    out.guide.joint.push_back(conditionals::joint_layout(*expanded, members));
+    out.guide.joint.back().pattern = saved_pattern(posterior, name);
+  }
   return out;
 }
 

@@ -53,9 +53,10 @@ density::ExpandOptions expand_options(const BoundData& data);
 /// Returns the model with joint factors for Normal variables that its terms couple, where that is cheap
 /// (choose_joint_factors), besides those of its own guide. Variables of items are not joined with others. `complete` is
 /// the analysis of `model`. The result chooses no more (Guide::factorised), as a model that says `guide factorised`
-/// does. `sizes` has the numbers of elements by PlateId, -1 if unknown.
+/// does. Factors of many coordinates are sparse, and are chosen where no variable of items is latent and elimination
+/// is cheap (kMostFilled, kMostOperations).
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
-                                const density::ExpandOptions& options, const std::vector<std::int64_t>& sizes);
+                                const density::ExpandOptions& options, const BoundData& data);
 /// Does the same without data: only sizes that the model states are known.
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete);
 /// Returns the model with the joint factors whose parameters ("joint(a, b).mean") are in the posterior of a fit, and no

@@ -36,6 +36,7 @@ const char* wanted(Support domain, double v) {
     case Support::counts:
     case Support::switched:
     case Support::scaled:
+    case Support::sparse:
       break;
   }
   return std::isfinite(v) ? nullptr : "a finite number";

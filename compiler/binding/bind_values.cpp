@@ -53,6 +53,7 @@ Rule rule_for(math::Support support) {
     case math::Support::spd_matrix:
     case math::Support::switched:
     case math::Support::scaled:
+    case math::Support::sparse:
       break;
   }
   return {[](double v) { return std::isfinite(v); }, "a finite number"};

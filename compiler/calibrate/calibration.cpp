@@ -62,7 +62,7 @@ class Fits {
     const density::ExpandOptions options = with_masks(expand_options(data), masks);
     BoundModel out{.analysed = problem_.complete,
                    .data = data,
-                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, options, data.sizes)};
+                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, options, data)};
     if (!masked && out.resolved.guide.joint.size() == problem_.resolved.guide.joint.size()) return out;
     Diagnostics diagnostics;
     std::optional<Analysed> analysed = analyse(out.resolved, options, diagnostics);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/conditionals/join.h"
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::conditionals {
@@ -81,8 +82,15 @@ PlateId add_coordinates(Model& m, VariableId joint) {
 }
 
 VariableId add_one_normal(Model& m, model::JointGuide guide) {
-  const VariableId joint = add_joint(m, math::Support::vector, member_layouts(m, guide));
+  const math::Support support = guide.pattern ? math::Support::sparse : math::Support::vector;
+  const VariableId joint = add_joint(m, support, member_layouts(m, guide));
   m.variables[joint.index()].event = {add_coordinates(m, joint)};
+  if (!guide.pattern) return joint;
+  const Span span = m[joint].span;
+  const model::ExprId entries = add_expr(m, model::Number{static_cast<double>(guide.pattern->count())}, span);
+  model::Auxiliary& sparse = *m.variables[joint.index()].auxiliary;
+  sparse.pattern = guide.pattern;
+  sparse.entries = add_plate(m, fmt::format("entry of {}", m[joint].name), span, entries);
   return joint;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -52,32 +53,20 @@ class Choice {
   model::JointGuide layout(std::vector<VariableId> members) const { return candidate(std::move(members)).guide; }
 
   /// Merges sets of variables as long as two can be merged. Returns those that need a joint factor.
-  std::vector<model::JointGuide> all() {
+  JointChoice all() {
     std::vector<Candidate> sets;
     for (std::size_t k = 0; k < m_.variables.size(); ++k)
       if (is_candidate(VariableId(k))) sets.push_back(candidate({VariableId(k)}));
-    for (;;) {
-      std::optional<Candidate> best;
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        for (std::size_t j = i + 1; j < sets.size(); ++j) {
-          if (!are_coupled(sets[i].guide, sets[j].guide)) continue;
-          std::vector<VariableId> both = sets[i].guide.members;
-          std::ranges::copy(sets[j].guide.members, std::back_inserter(both));
-          Candidate merged = candidate(std::move(both));
-          if (merged.is_possible && (!best || merged.count < best->count)) best = std::move(merged);
-        }
-      }
-      if (!best) break;
-      std::erase_if(sets, [&](const Candidate& c) { return best->guide.has(c.guide.members[0]); });
-      sets.push_back(std::move(*best));
-    }
-    std::vector<model::JointGuide> out;
-    for (Candidate& c : sets) {
-      if (!c.is_possible || (c.guide.members.size() < 2 && c.guide.coordinates.empty())) continue;
-      std::ranges::sort(c.guide.members, {}, &VariableId::value);
-      out.push_back(std::move(c.guide));
-    }
-    std::ranges::sort(out, {}, [](const model::JointGuide& g) { return g.members[0].value; });
+    merge(sets, [](const Candidate& c) { return c.is_small; });
+    const auto needs_one = [](const Candidate& c) {
+      return c.guide.members.size() > 1 || !c.guide.coordinates.empty();
+    };
+    JointChoice out;
+    for (const Candidate& c : sets)
+      if (c.is_small && needs_one(c)) add(c, out.dense);
+    merge(sets, [](const Candidate& c) { return c.is_possible; });
+    for (const Candidate& c : sets)
+      if (c.is_possible && !c.is_small && needs_one(c) && c.is_one && std::isfinite(c.count)) add(c, out.large);
     return out;
   }
 
@@ -86,8 +75,37 @@ class Choice {
   struct Candidate {
     model::JointGuide guide;
     double count = 0;          // coordinates of the factor
-    bool is_possible = false;  // true: they can share a factor, and it is small enough
+    bool is_possible = false;  // true: they can share a factor
+    bool is_small = false;     // true: and its matrix may be dense
+    bool is_one = false;       // true: the factor has one element
   };
+
+  /// Merges the coupled sets whose common factor is `good`, the one with the fewest coordinates first.
+  void merge(std::vector<Candidate>& sets, const std::function<bool(const Candidate&)>& good) const {
+    for (;;) {
+      std::optional<Candidate> best;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        for (std::size_t j = i + 1; j < sets.size(); ++j) {
+          if (!are_coupled(sets[i].guide, sets[j].guide)) continue;
+          std::vector<VariableId> both = sets[i].guide.members;
+          std::ranges::copy(sets[j].guide.members, std::back_inserter(both));
+          Candidate merged = candidate(std::move(both));
+          if (good(merged) && (!best || merged.count < best->count)) best = std::move(merged);
+        }
+      }
+      if (!best) return;
+      std::erase_if(sets, [&](const Candidate& c) { return best->guide.has(c.guide.members[0]); });
+      sets.push_back(std::move(*best));
+    }
+  }
+
+  /// Adds the factor of a set, in order of the first members.
+  static void add(const Candidate& c, std::vector<model::JointGuide>& to) {
+    model::JointGuide guide = c.guide;
+    std::ranges::sort(guide.members, {}, &VariableId::value);
+    const auto first = [](const model::JointGuide& g) { return g.members[0].value; };
+    to.insert(std::ranges::upper_bound(to, first(guide), {}, first), std::move(guide));
+  }
 
   /// Returns true for a latent variable whose factor is Normal and that no guide names.
   bool is_candidate(VariableId id) const {
@@ -177,7 +195,10 @@ class Choice {
       elements *= std::max(1.0, size_of(m_[m_[layout[0].variable].axes[axis]].set).value_or(1));
     for (const model::Member& member : layout)
       out.count += coordinates(member);
-    out.is_possible = out.count <= kMaxJointCoordinates && elements * out.count * out.count <= kMaxMatrixNumbers;
+    out.is_possible = true;
+    out.is_one = layout[0].shared.empty();
+    out.is_small =
+        out.count <= thresholds_[kMaxJointCoordinates] && elements * out.count * out.count <= kMaxMatrixNumbers;
     return out;
   }
 
@@ -215,13 +236,13 @@ class Choice {
   const density::Density& d_;
   std::vector<std::int64_t> sizes_;
   std::vector<VariableId> of_items_, alone_;
+  Thresholds thresholds_ = thresholds_of_environment();
 };
 
 }  // namespace
 
-std::vector<model::JointGuide> choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
-                                                    const std::vector<VariableId>& of_items,
-                                                    const std::vector<VariableId>& alone) {
+JointChoice choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
+                                 const std::vector<VariableId>& of_items, const std::vector<VariableId>& alone) {
   return Choice(expanded, sizes, of_items, alone).all();
 }
 

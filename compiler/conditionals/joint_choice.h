@@ -2,15 +2,26 @@
 // posterior correlations are not lost.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "compiler/binding/bind.h"
 #include "compiler/density/density.h"
+#include "runtime/threshold.h"
 
 namespace lehr::conditionals {
 
-/// The most coordinates that a chosen joint factor has. Its matrix is dense: memory grows with the square of their
+/// The most coordinates that a chosen joint factor with a dense matrix has. Memory grows with the square of their
 /// number, and the time of an update with the cube.
-inline constexpr double kMaxJointCoordinates = 256;
+inline constexpr Threshold<double> kMaxJointCoordinates("joint_choice.max_coordinates", 256);
+
+/// The joint factors that choose_joint_factors() finds.
+struct JointChoice {
+  std::vector<model::JointGuide> dense;  // with at most kMaxJointCoordinates coordinates
+  /// Sets with more coordinates, each in one element of the factor. They are worth having if their precision is sparse
+  /// (sparse_pattern_of); members of `dense` that are in them too are then theirs.
+  std::vector<model::JointGuide> large;
+};
 
 /// Returns the joint factors of Normal and MvNormal variables that are worth having, besides those of the model's
 /// guide. Two variables are coupled if a term has a statistic of both, and a variable is coupled with itself if a term
@@ -21,9 +32,24 @@ inline constexpr double kMaxJointCoordinates = 256;
 /// `sizes` has the number of elements of each plate, by PlateId, -1 if unknown: only the event plate of a vector, whose
 /// factor is dense anyway, may then be of unknown size. Variables in `of_items` share factors only with others of the
 /// same item, so that items can be worked on one by one. Those in `alone` stay as they are.
-std::vector<model::JointGuide> choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
-                                                    const std::vector<model::VariableId>& of_items,
-                                                    const std::vector<model::VariableId>& alone);
+JointChoice choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
+                                 const std::vector<model::VariableId>& of_items,
+                                 const std::vector<model::VariableId>& alone);
+
+/// The most nonzeros that the Cholesky factor of a chosen sparse precision has.
+inline constexpr Threshold<std::int64_t> kMostFilled("joint_choice.most_filled", 1 << 22);
+/// The most multiplications in the update of a chosen factor with a sparse precision.
+inline constexpr Threshold<double> kMostOperations("joint_choice.most_operations", 4e9);
+
+/// Returns the entries of the precision of a joint variable of Normal members: the pairs of coordinates that terms of
+/// `d` have together with these data, and the entries of `also`. Returns nothing if the data are not in memory, or its
+/// factorisation is not cheap (kMostFilled, kMostOperations).
+std::shared_ptr<const math::SparsePattern> sparse_pattern_of(const model::Model& m, const density::Density& d,
+                                                             model::VariableId joint, const BoundData& data,
+                                                             const math::SparsePattern* also = nullptr);
+/// Returns true if the pattern has all pairs that terms have together with these data.
+bool covers(const math::SparsePattern& pattern, const model::Model& m, const density::Density& d,
+            model::VariableId joint, const BoundData& data);
 
 /// Returns the joint factor of these variables as choose_joint_factors() lays it out: elements of a plate are
 /// coordinates if a term has two of them.

@@ -57,7 +57,7 @@ model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId>
   if (kind == Kind::source) v.value_plate = values;
   else if (values) v.event = {*values};
   v.statement = *statement_;
-  v.auxiliary = model::Auxiliary{kind, host, {}, bound};
+  v.auxiliary = model::Auxiliary{.kind = kind, .host = host, .bound = bound};
   m_.variables.push_back(std::move(v));
   return model::VariableId(m_.variables.size() - 1);
 }

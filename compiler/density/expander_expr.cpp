@@ -49,6 +49,7 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
       return fail("'" + var.name + "' is a latent category and cannot be used as a number");
     case math::Support::switched:
     case math::Support::scaled:
+    case math::Support::sparse:
     case math::Support::real:
     case math::Support::positive:
     case math::Support::unit:

@@ -313,7 +313,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
       return;
     }
     if (support == math::Support::switched && merge_switched(t, out, l, r)) return;
-    if (is(Stat::comp, Stat::comp) && support == math::Support::vector) {
+    if (is(Stat::comp, Stat::comp) && (support == math::Support::vector || support == math::Support::sparse)) {
       out.stat = Stat::comp2;
       out.event = {l.event[0], r.event[0]};
       return;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/model/roles.h"
+#include "compiler/model/walk.h"
 #include "compiler/posterior/posterior_prior.h"
 #include "compiler/schedule/separate_pairs.h"
 
@@ -68,12 +69,12 @@ bool is_of_model(const model::Model& m, const model::Given& g) {
   return !is_posterior_prior(g) && std::ranges::none_of(g.axes, lies_on);
 }
 
-/// Returns true if the model's text does not have the plate: it numbers the coordinates of a joint variable, or the
-/// pairs of a list.
+/// Returns true if the model's text does not have the plate: it numbers the coordinates of a joint variable or entries
+/// of its precision, or the pairs of a list.
 bool is_added(const model::Model& m, model::PlateId plate) {
   if (schedule::is_pair_list(m[plate])) return true;
   return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
-    return v.auxiliary && !v.auxiliary->members.empty() && std::ranges::find(v.event, plate) != v.event.end();
+    return model::is_joint(v) && (std::ranges::find(v.event, plate) != v.event.end() || v.auxiliary->entries == plate);
   });
 }
 

@@ -36,6 +36,13 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
                       {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))});
 }
 
+/// Returns true if the guide has factors that the one before does not have, or other entries in a sparse precision.
+bool has_new_factors(const model::Guide& now, const model::Guide& before) {
+  return !std::ranges::equal(now.joint, before.joint, [](const model::JointGuide& a, const model::JointGuide& b) {
+    return a.members == b.members && a.pattern == b.pattern;
+  });
+}
+
 /// Returns what analyse() does, which is in the cache under this key if there is a cache.
 std::optional<Analysed> analyse_shared(const model::Model& m, const density::ExpandOptions& options,
                                        const AnalysisKey& key, Diagnostics& diagnostics, FitCache* cache) {
@@ -65,9 +72,8 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
-  const model::Model guided =
-      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, options, data->sizes);
-  const bool anew = moved || guided.guide.joint.size() > resolved.guide.joint.size();
+  const model::Model guided = moved ? std::move(moved->model) : with_joint_factors(resolved, complete, options, *data);
+  const bool anew = moved || has_new_factors(guided.guide, resolved.guide);
   if (!anew && !options.any())
     return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests)});
   AnalysisKey key{options.may_be_missing, options.clamped, options.with_zeros, anew && cache ? print(guided) : ""};
@@ -105,10 +111,9 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   for (const model::VariableId v : streamed->with_barren_items())
     options.may_be_missing[v.index()] = true;
   BoundData data = streamed->whole();
-  const model::Model guided = with_joint_factors(resolved, complete, options, data.sizes);
+  const model::Model guided = with_joint_factors(resolved, complete, options, data);
   std::optional<Analysed> analysed = complete;
-  if (options.any() || guided.guide.joint.size() > resolved.guide.joint.size())
-    analysed = analyse(guided, options, diagnostics);
+  if (options.any() || has_new_factors(guided.guide, resolved.guide)) analysed = analyse(guided, options, diagnostics);
   if (!analysed) return std::optional<BoundModel>();
   data.observed.resize(analysed->model.variables.size());
   data.givens.resize(analysed->model.givens.size());

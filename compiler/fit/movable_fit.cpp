@@ -36,6 +36,7 @@ std::string why_no_coordinates(const Block& b) {
   if (b.drawn) return "it is drawn";
   if (b.point) return "its factor is a point";
   if (b.chain) return "its factor is a chain's";
+  if (b.family->support == math::Support::sparse) return "its factor has too many numbers";
   if (is_discrete(b.family->support) || b.family->support == math::Support::switched) return "its values are discrete";
   return "";
 }

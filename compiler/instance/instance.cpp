@@ -117,7 +117,9 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
                                                  ItemSource source) {
   std::vector<SizedArray> arrays;  // what does not fit into memory
   try {
-    return std::make_unique<Instance>(analysed, data, std::move(program), window, std::move(source));
+    auto out = std::make_unique<Instance>(analysed, data, std::move(program), window, std::move(source));
+    if (std::optional<Error> e = out->uncovered_pair(data)) return *e;
+    return out;
   } catch (const OutOfMemory& e) {
     for (std::size_t b = 0; b < e.lengths.size(); ++b)
       arrays.push_back({e.names[b], e.lengths[b]});
@@ -156,6 +158,7 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, std::shared_
     if (!text) throw ReplayMismatch();  // a status that was read from a checkpoint
     return *text;
   };
+  copy_patterns();
   copy_data(data);
 }
 
@@ -287,6 +290,7 @@ Error Instance::failed(std::int32_t status) const {
 
 Result<bool> Instance::replace(const BoundData& data) {
   if (data.sizes != plate_sizes_) throw std::logic_error("data of other sizes than the code was generated for");
+  if (std::optional<Error> e = uncovered_pair(data)) return *e;
   engine().invalidate_parts();
   copy_data(data);
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
@@ -393,7 +397,8 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
 Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::string& source) {
   bool of_items = false;
   engine().invalidate_parts();
-  const Result<std::vector<NamedArray>> joined = with_members_joined(given, source);
+  Result<std::vector<NamedArray>> joined = with_members_joined(given, source);
+  if (joined) joined = with_own_entries(std::move(*joined), source);
   if (!joined) return joined.error();
   for (const NamedArray& a : *joined) {
     const ParameterSlot* slot = nullptr;
@@ -534,9 +539,10 @@ std::vector<NamedArray> Instance::posterior(bool locals, LocationOrigin origin) 
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
     if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr)
       add_centring_offset(out.back().values, *from, 1);
-    if (is_first_of_joint(slot))
-      std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),
-                        std::back_inserter(out));
+    if (!is_first_of_joint(slot)) continue;
+    std::ranges::move(coordinates_of_entries(slot.variable), std::back_inserter(out));
+    std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),
+                      std::back_inserter(out));
   }
   return out;
 }

@@ -148,6 +148,8 @@ class Instance {
   std::vector<std::int64_t> sizes_at(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
   void copy_data(const BoundData& data);
+  /// Copies the arrays of sparse precisions into the program (math::SparsePattern).
+  void copy_patterns();
   /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
   /// Returns the Error for a status of the generated code other than 0.
@@ -169,6 +171,14 @@ class Instance {
   /// Returns an Error of ExitCode::data about `source` if a member's array is no parameter of the posterior, or has the
   /// wrong length. Draws may stand for parameters and parameters for draws; their length may then be a multiple.
   Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
+  /// Returns the coordinates of the entries of a sparse precision, as arrays `joint.row` and `joint.column`. Empty for
+  /// other variables, and for draws.
+  std::vector<NamedArray> coordinates_of_entries(model::VariableId joint) const;
+  /// Returns `arrays` with the entries of sparse precisions in the order of this instance, without the arrays of their
+  /// coordinates. Returns an Error of ExitCode::data about `source` if there is an entry that this instance has not.
+  Result<std::vector<NamedArray>> with_own_entries(std::vector<NamedArray> arrays, const std::string& source) const;
+  /// Returns an Error if the data couple coordinates that a sparse precision has no entry for.
+  std::optional<Error> uncovered_pair(const BoundData& data) const;
 
   /// The reference values that are subtracted from locations, by VariableId; see set_offsets().
   CentringOffsets references_;

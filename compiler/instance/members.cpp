@@ -12,6 +12,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/math/member_families.h"
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -105,6 +106,36 @@ std::vector<NamedArray> normal_marginals(const std::vector<MemberLayout>& member
       for (const std::size_t c : p.coordinates)
         location.values.push_back(mean.values[p.element * n + c]);
       const Matrix q = marginal_precision(covariance[p.element], p.coordinates);
+      own.values.insert(own.values.end(), q.data(), q.data() + q.size());
+    }
+    out.push_back(std::move(location));
+    out.push_back(std::move(own));
+  }
+  return out;
+}
+
+/// Returns the mean and precision of each member of a Normal vector with a sparse precision.
+std::vector<NamedArray> sparse_marginals(const std::vector<MemberLayout>& members, const NamedArray& mean,
+                                         const NamedArray& precision, const math::SparsePattern& pattern) {
+  const math::SparseNormal normal(pattern, precision.values);
+  const std::vector<double> covariances =
+      normal.is_proper() ? normal.covariances() : std::vector<double>(pattern.entries.size(), std::nan(""));
+  const auto covariance = [&](std::size_t a, std::size_t b) {
+    return covariances[*pattern.find(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))];
+  };
+  std::vector<NamedArray> out;
+  for (const MemberLayout& x : members) {
+    const math::RoleNames names = names_of(x);
+    NamedArray location{x.name + "." + names.location, x.shape, {}}, own{x.name + "." + names.precision, x.shape, {}};
+    if (x.support == math::Support::vector) own.shape.push_back(x.shape.back());
+    for (std::size_t k = 0; k < x.at.size(); k += x.width) {
+      Matrix block(index(x.width), index(x.width));
+      for (std::size_t i = 0; i < x.width; ++i) {
+        location.values.push_back(mean.values[x.at[k + i]]);
+        for (std::size_t j = 0; j < x.width; ++j)
+          block(index(i), index(j)) = covariance(x.at[k + i], x.at[k + j]);
+      }
+      const Matrix q = block.inverse();
       own.values.insert(own.values.end(), q.data(), q.data() + q.size());
     }
     out.push_back(std::move(location));
@@ -234,6 +265,33 @@ void put_normal(const MemberLayout& x, const std::vector<NamedArray>& given, con
       for (std::size_t j = 0; j < x.width; ++j)
         precision->values[(p.element * n + p.coordinates[i]) * n + p.coordinates[j]] =
             own->values[(k * x.width + i) * x.width + j];
+  }
+}
+
+/// Writes the means, draws and precisions of members into a factor with a sparse precision. Correlations between
+/// elements are removed.
+void put_sparse(const std::vector<MemberLayout>& members, const std::vector<NamedArray>& given,
+                const math::SparsePattern& pattern, const JointArrays<NamedArray>& to) {
+  NamedArray& target = to.value ? *to.value : *to.location;
+  for (const MemberLayout& x : members) {
+    const JointArrays<const NamedArray> own(x, family_of(x), given);
+    for (const NamedArray* from : {own.location, parameter(given, x.name, kValueSuffix + 1)})
+      for (std::size_t i = 0; from && i < x.at.size(); ++i)
+        target.values[x.at[i]] = from->values[i];
+    if (!own.precision || !to.precision) continue;
+    std::vector<bool> is_own(target.values.size());
+    for (const std::size_t at : x.at)
+      is_own[at] = true;
+    for (std::size_t e = 0; e < pattern.entries.size(); ++e) {
+      const auto [row, column] = pattern.entries[e];
+      if (is_own[static_cast<std::size_t>(row)] || is_own[static_cast<std::size_t>(column)])
+        to.precision->values[e] = 0;
+    }
+    for (std::size_t i = 0; i < x.at.size(); ++i)
+      for (std::size_t j = 0; j < x.width; ++j)
+        to.precision->values[*pattern.find(static_cast<std::int64_t>(x.at[i]),
+                                           static_cast<std::int64_t>(x.at[i / x.width * x.width + j]))] =
+            own.precision->values[i * x.width + j];
   }
 }
 
@@ -386,6 +444,8 @@ std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint
   if (m[joint].support == math::Support::scaled)
     return from.location ? scaled_marginals(members, m[joint].name, factor, *from.location) : std::vector<NamedArray>();
   if (!from.location || !from.precision) return {};
+  if (m[joint].support == math::Support::sparse)
+    return sparse_marginals(members, *from.location, *from.precision, *m[joint].auxiliary->pattern);
   if (!is_switched(m, joint)) return normal_marginals(members, *from.location, *from.precision);
   return switched_marginals(members, *from.probabilities, *from.location, *from.precision);
 }
@@ -402,6 +462,7 @@ void set_members(const model::Model& m, model::VariableId joint, const std::vect
   const JointArrays<NamedArray> to(m[joint], math::joint_family(m[joint].support), factor);
   if (is_switched(m, joint)) return put_switched(members, given, to);
   if (m[joint].support == math::Support::scaled) return put_scaled(members, m[joint].name, given, to, factor);
+  if (m[joint].support == math::Support::sparse) return put_sparse(members, given, *m[joint].auxiliary->pattern, to);
   for (const MemberLayout& x : members)
     put_normal(x, given, to);
 }

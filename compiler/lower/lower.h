@@ -153,9 +153,26 @@ enum class Weight {
   elbo              // 0: sums over items that the ELBO alone reads need not be formed
 };
 
-/// The buffers into which a driver puts the data: by given, by observed variable, by nested plate (row offsets).
+/// The buffers of the arrays of a SparsePattern, by the names that these have there. All are i64.
+struct PatternBuffers {
+  model::VariableId joint;  // the variable whose precision has the pattern
+  BufferId order, first, row, place, filled_first, filled_row, left_first, left, left_column;
+};
+
+/// One array of a pattern: its name, its numbers, and its buffer among PatternBuffers.
+struct PatternArray {
+  const char* name;
+  const std::vector<std::int64_t>* values;
+  BufferId* buffer;
+};
+/// Returns all arrays of a pattern.
+std::vector<PatternArray> arrays_of(const math::SparsePattern& pattern, PatternBuffers& buffers);
+
+/// The buffers into which a driver puts the data: by given, by observed variable, by nested plate (row offsets), by
+/// sparse precision.
 struct DataBuffers {
   std::vector<BufferId> givens, observed, offsets;
+  std::vector<PatternBuffers> patterns = {};
 };
 
 /// The result of lowering a schedule: the Loops program, the interface through which a driver runs it, and its sizes.

@@ -91,12 +91,7 @@ void Updates::contribute(const FactoredSum& p, const Atom& atom, BufferId natura
   factors.push_back({p.parts, [this, sums, position](const Env& env) { return b_.load(sums, position(env)); }});
   const auto* last = std::get_if<density::IndexVarRef>(&a_[atom.event.back()]);
   terms_.emit(p.values, std::move(factors), {}, p.solved.env, last ? std::optional(last->bound) : std::nullopt,
-              [&](ExprId value, const Env& env) {
-                std::vector<ExprId> at;
-                for (const IndexId i : atom.event)
-                  at.push_back(terms_.index(i, env));
-                b_.add_to(naturals, std::move(at), value);
-              });
+              [&](ExprId value, const Env& env) { b_.add_to(naturals, component(atom, env), value); });
 }
 
 }  // namespace lehr::loops

@@ -132,8 +132,7 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
       free_indices.push_back(fixed[x] ? element[x] : terms_.index(atom.axes[x], env));
     }
     std::vector<ExprId> at = terms_.address(plates, free_indices);
-    for (IndexId i : atom.event)
-      at.push_back(terms_.index(i, env));
+    std::ranges::copy(component(atom, env), std::back_inserter(at));
     leaf(at, value, env);
   };
   std::set<IndexVarId> read;
@@ -256,7 +255,16 @@ void Updates::measure_gradient(BlockId b, math::Stat stat, const std::vector<Exp
 
 void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const ExprId rho = weight(Weight::step);
+  const auto blended = [&](ExprId now, ExprId old) {
+    return b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old));
+  };
   b_.if_then(b_.not_equal(rho, b_.f(1)), [&] {
+    if (sparse_.has(b))
+      return sparse_.blend(b, n.buffers.at(math::Stat::comp), n.buffers.at(math::Stat::comp2),
+                           [&](math::Stat stat, ExprId at, ExprId now, ExprId old) {
+                             measure_gradient(b, stat, {at}, b_.sub(now, old));
+                             return blended(now, old);
+                           });
     FormulaContext f = parameter_formulas(b, element);
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
@@ -267,7 +275,7 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
         const ExprId now = b_.load(n.buffers.at(row.stat), at);
         measure_gradient(b, row.stat, parameter_address(b, element, event),
                          clamps_.unless_observed(b, element, event, b_.sub(now, old), b_.f(0)));
-        b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old)));
+        b_.store(n.buffers.at(row.stat), at, blended(now, old));
       });
     }
   });
@@ -282,6 +290,10 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
     clamps_.condition(b, element, linear->second, n.buffers.at(math::Stat::comp2),
                       [&](const std::vector<ExprId>& event) { return natural_address(b, element, n, event); });
   if (steps && s_.conditionals[b].has_entropy()) blend_naturals(b, element, n);
+  if (sparse_.has(b)) {
+    const std::int32_t code = kFailBlock + static_cast<std::int32_t>(b.index());
+    return sparse_.from_naturals(b, n.buffers.at(math::Stat::comp), n.buffers.at(math::Stat::comp2), code, tolerant);
+  }
   if (factor.softmax) {
     if (factor.one_hot) argmax(b, element, n);
     else softmax(b, element, n);
@@ -386,6 +398,7 @@ void Updates::check_proper(BlockId b, FormulaContext& f) {
 }
 
 void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, FormulaContext& f) {
+  if (sparse_.has(b)) return sparse_.expectations(b, f.fail_code);
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   for (const math::StatisticRow& row : block.factor->statistics) {
@@ -500,14 +513,22 @@ ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<E
   return b_.mul(out, b_.select(b_.is_nan(count), b_.f(0), count));
 }
 
+std::vector<ExprId> Updates::component(const Atom& a, const Env& env) {
+  std::vector<ExprId> out;
+  for (const IndexId i : a.event)
+    out.push_back(terms_.index(i, env));
+  const BlockId block = s_.conditionals.block_of[a.variable.index()];
+  if (out.size() == 2 && sparse_.has(block)) return {sparse_.entry(block, out[0], out[1])};
+  return out;
+}
+
 ExprId Updates::expectation(const Atom& a, const Env& env) {
   const BlockId block = s_.conditionals.block_of[a.variable.index()];
   const auto near = layout_.marginal.find(block);
   std::vector<ExprId> at;
   if (near == layout_.marginal.end()) at = terms_.address(m_[a.variable].axes, a.axes, env);
   else at.push_back(terms_.index(a.axes.back(), env));
-  for (IndexId e : a.event)
-    at.push_back(terms_.index(e, env));
+  std::ranges::copy(component(a, env), std::back_inserter(at));
   return b_.load(near == layout_.marginal.end() ? layout_.expectation.at({block, a.stat}) : near->second, at);
 }
 

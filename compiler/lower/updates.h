@@ -7,6 +7,7 @@
 #include "compiler/lower/clamps.h"
 #include "compiler/lower/draws.h"
 #include "compiler/lower/residuals.h"
+#include "compiler/lower/sparse_factors.h"
 
 namespace lehr::loops {
 
@@ -34,11 +35,21 @@ struct UpdateHooks {
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
-      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
+      : Part(shared),
+        terms_(terms),
+        formulas_(formulas),
+        lookups_(lookups),
+        draws_(draws),
+        clamps_(clamps),
+        sparse_(shared, draws) {}
 
   /// Returns an expression that loads the expected statistic of an atom, under the variational factor of the atom's
   /// block.
   ExprId expectation(const Atom& a, const Env& env);
+
+  /// Returns the indices of an atom's component in the arrays of its block: its event indices, or the entry of a pair
+  /// of coordinates where the precision is sparse.
+  std::vector<ExprId> component(const Atom& a, const Env& env);
 
   /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
   /// Along the other axes it scatters: one pass over the terms adds to the natural parameters of all elements.
@@ -157,6 +168,7 @@ class Updates : Part {
   Lookups& lookups_;        // solving for index variables
   Draws& draws_;            // random numbers
   Clamps& clamps_;          // observed elements
+  SparseFactors sparse_;    // factors with a sparse precision
 };
 
 }  // namespace lehr::loops

@@ -56,6 +56,8 @@ machine::Support support_of(math::Support s) {
       return To::counts;
     case From::spd_matrix:
       return To::spd_matrix;
+    case From::sparse:
+      return To::vector;
     case From::scaled:
       return To::vector;  // except its scale, see write_parameters()
     case From::switched:
@@ -121,6 +123,7 @@ Domain domain_of(math::Support s) {
     case math::Support::vector:
     case math::Support::switched:
     case math::Support::scaled:
+    case math::Support::sparse:
       break;
   }
   return Domain::real;

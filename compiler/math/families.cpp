@@ -34,6 +34,7 @@ constexpr std::array kSupports{
     SupportRow{Support::spd_matrix, 2, "positive definite matrix"},
     SupportRow{Support::switched, 0, "category and real"},
     SupportRow{Support::scaled, 1, "vector and its precision"},
+    SupportRow{Support::sparse, 1, "sparse vector"},
 };
 
 /// What is fixed for a statistic: event rank, name in messages, symbol of its natural parameter.
@@ -120,7 +121,7 @@ const FamilyRow* find_family(std::string_view name) {
 const FamilyRow* find_factor_family(std::string_view name) {
   for (const FamilyRow* row :
        {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(), &probit_bound(), &switched_normal(),
-        &scaled_normal(), &student_marginal(), &mv_student_marginal(), &truncated_normal()}) {
+        &scaled_normal(), &sparse_normal(), &student_marginal(), &mv_student_marginal(), &truncated_normal()}) {
     if (name == row->name) return row;
   }
   for (const FamilyRow& row : point_families()) {

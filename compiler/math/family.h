@@ -41,7 +41,7 @@ enum class Noise {
 std::string_view name_of(Noise n);
 
 /// The set in which a value lies. Vectors have one event axis, matrices two. A model declares values of the first
-/// eleven; the last two are of joint factors.
+/// eleven; the last three are of joint factors.
 enum class Support {
   real,        // any real number
   positive,    // above 0
@@ -55,7 +55,8 @@ enum class Support {
   counts,      // a vector of counts
   spd_matrix,  // a symmetric positive definite matrix
   switched,    // a category together with a number
-  scaled       // a vector together with a precision that multiplies all its terms
+  scaled,      // a vector together with a precision that multiplies all its terms
+  sparse       // a vector of many coordinates, few of which occur together in a term
 };
 
 /// Returns the number of event axes of a value: 0 for numbers, 1 for vectors, 2 for matrices.
@@ -379,6 +380,9 @@ const FamilyRow& switched_normal();
 /// Returns the row of a vector together with the precision that scales it: the vector is Normal given the precision,
 /// which is Gamma. Not in families().
 const FamilyRow& scaled_normal();
+
+/// Returns the row of a Normal vector whose precision matrix is sparse (SparsePattern). Not in families().
+const FamilyRow& sparse_normal();
 
 /// Returns the family of the variable that selects the part of a mixture: Categorical, or Bernoulli if `category` is
 /// false. The bit is 1 for the first of two parts.

@@ -7,6 +7,7 @@ namespace lehr::math {
 const FamilyRow& joint_family(Support joint) {
   if (joint == Support::switched) return switched_normal();
   if (joint == Support::scaled) return scaled_normal();
+  if (joint == Support::sparse) return sparse_normal();
   return *factors_for(joint, std::vector{Stat::comp, Stat::comp2}).front();
 }
 

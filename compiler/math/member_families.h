@@ -8,7 +8,8 @@
 namespace lehr::math {
 
 /// Returns the family of the factor of a joint variable with this support: MvNormal for a vector, SwitchedNormal for a
-/// category with a number, ScaledNormal for a vector with its precision.
+/// category with a number, ScaledNormal for a vector with its precision, SparseNormal for a vector with a sparse
+/// precision.
 const FamilyRow& joint_family(Support joint);
 
 /// Returns the family of the marginal of one member of a joint variable. A real or a vector has a Normal, or Student's

@@ -205,8 +205,8 @@ const Factor* point_factor(const FamilyRow& row) {
 const Factor* sample_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
-    for (const FamilyRow* more :
-         {&logistic_bound(), &absolute_bound(), &switched_normal(), &scaled_normal(), &truncated_normal()})
+    for (const FamilyRow* more : {&logistic_bound(), &absolute_bound(), &switched_normal(), &scaled_normal(),
+                                  &sparse_normal(), &truncated_normal()})
       all.emplace(more->name, sample(*more));
     return all;
   }();

@@ -10,6 +10,7 @@
 // * Constants are symbolic: their values may be changed by --set, and may use sizes.
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,10 @@
 #include "compiler/math/family.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/support/ids.h"
+
+namespace lehr::math {
+struct SparsePattern;  // declared in compiler/math/sparse_pattern.h
+}
 
 namespace lehr::model {
 
@@ -91,13 +96,16 @@ struct Member {
 struct Auxiliary {
   /// The reasons for which the compiler adds a latent variable.
   enum class Kind {
-    source,                                // the summand of a rate from which each of the host's counts came
-    bound,                                 // the point at which a local bound touches its function
-    value,                                 // the number of which an observation gives the sign or an interval
-    joint                                  // the numbers of its members, one after another, as one vector
-  } kind = Kind::source;                   // which kind this one is
-  VariableId host;                         // variable of the statement that needs it; joint: first member
-  std::vector<Member> members = {};        // of a joint variable: its members
+    source,                          // the summand of a rate from which each of the host's counts came
+    bound,                           // the point at which a local bound touches its function
+    value,                           // the number of which an observation gives the sign or an interval
+    joint                            // the numbers of its members, one after another, as one vector
+  } kind = Kind::source;             // which kind this one is
+  VariableId host;                   // variable of the statement that needs it; joint: first member
+  std::vector<Member> members = {};  // of a joint variable: its members
+  /// Of a joint variable whose precision is sparse: the entries, and the plate that numbers them. Null for others.
+  std::shared_ptr<const math::SparsePattern> pattern = {};
+  PlateId entries = {};
   const math::FamilyRow* bound = nullptr;  // of a bound: the family row of the local bound
 };
 
@@ -312,6 +320,8 @@ struct JointGuide {
   /// factor for each element of the other plates that all members have.
   std::vector<PlateId> coordinates = {};
   bool chosen = false;  // true: by the compiler, from the terms
+  /// Set if the precision of the factor is sparse: its nonzeros, which the terms and the data decide.
+  std::shared_ptr<const math::SparsePattern> pattern = {};
 
   /// Returns true if the variable is a member.
   bool has(VariableId v) const { return std::ranges::find(members, v) != members.end(); }

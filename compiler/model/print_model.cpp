@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/statement_text.h"
 #include "compiler/support/printing.h"
 
@@ -134,7 +135,10 @@ std::string print_statement(const Model& m, const Statement& s) {
 std::string print_guide(const Model& m) {
   std::string out;
   for (const JointGuide& joint : m.guide.joint)
-    out += fmt::format("  guide joint({});\n", names(m, joint.members));
+    out += fmt::format(
+        "  guide joint({});{}\n", names(m, joint.members),
+        joint.pattern ? fmt::format("  // sparse, {} entries, {:016x}", joint.pattern->count(), joint.pattern->digest())
+                      : "");
   const auto list = [&](const char* word, const std::vector<VariableId>& variables) {
     if (!variables.empty()) out += fmt::format("  guide {}({});\n", word, names(m, variables));
   };

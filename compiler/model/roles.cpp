@@ -54,6 +54,7 @@ std::string why_not_clamped(const Model& m, VariableId variable) {
     case math::Support::spd_matrix:
     case math::Support::switched:
     case math::Support::scaled:
+    case math::Support::sparse:
       break;
   }
   return fmt::format(

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "compiler/instance/members.h"
-#include "compiler/math/factor_draw.h"
 #include "compiler/model/walk.h"
 #include "compiler/posterior/saved_factor.h"
 
@@ -44,7 +43,7 @@ std::vector<NamedArray> draws_of_members(const model::Model& m, model::VariableI
   }
   std::vector<math::Draw> elements;
   for (std::size_t e = 0; e < layout.count; ++e)
-    elements.push_back(math::factor_draw(source.row, source.factor, parameters_of(source, layout, e)));
+    elements.push_back(element_draw(source, layout, e));
   for (std::int64_t d = 0; d < draws; ++d) {
     std::vector<double> all;
     for (const math::Draw& draw : elements)
@@ -85,7 +84,7 @@ std::vector<NamedArray> draws_from_factors(const Analysed& a, const std::vector<
     }
     std::vector<math::Draw> elements;
     for (std::size_t e = 0; e < layout->count; ++e)
-      elements.push_back(math::factor_draw(source->row, source->factor, parameters_of(*source, *layout, e)));
+      elements.push_back(element_draw(*source, *layout, e));
     for (std::int64_t d = 0; d < draws; ++d) {
       for (const math::Draw& draw : elements) {
         const std::vector<double> x = draw(rng);

@@ -28,7 +28,7 @@ std::optional<Error> FactorSampler::add_joint(const model::Model& m, const condi
   const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
   if (!layout) return Error{ExitCode::data, kPosteriorFile, fmt::format("the factor of '{}' is not in it", name), {}};
   for (std::size_t e = 0; e < layout->count; ++e)
-    source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
+    source.elements.push_back(element_draw(*of, *layout, e));
   source.layouts = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   source.switched = m[b.variable].support == math::Support::switched;
   sources_.push_back(std::move(source));
@@ -63,7 +63,7 @@ Result<FactorSampler> FactorSampler::make(const Analysed& analysed,
     const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
     if (!layout) return missing;
     for (std::size_t e = 0; e < layout->count; ++e) {
-      source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
+      source.elements.push_back(element_draw(*of, *layout, e));
       if (!source.elements.back())
         return Error{ExitCode::data, "", fmt::format("there are no draws of '{}' ({})", name, of->row.name), {}};
     }

@@ -3,7 +3,6 @@
 #include "compiler/posterior/joint_covariance.h"
 
 #include "compiler/instance/members.h"
-#include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
 
@@ -18,7 +17,12 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   JointCovariance out;
   out.extent_ = coordinates_of(support, layout->extent);
   out.chain_ = b.chain.has_value();
-  for (std::size_t e = 0; e < layout->count; ++e) {
+  if (support == math::Support::sparse) {
+    out.sparse_ = SavedSparse::read(saved->second);
+    if (!out.sparse_) return std::nullopt;
+    out.mean_ = {out.sparse_->mean()};
+  }
+  for (std::size_t e = 0; e < layout->count && !out.sparse_; ++e) {
     const math::Environment parameters = parameters_of(*source, *layout, e);
     std::vector<double> flat;
     for (const math::FactorParameter& p : source->factor.parameters)
@@ -62,6 +66,7 @@ std::optional<double> JointCovariance::between(model::VariableId a, std::size_t 
   const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
   // Different elements are independent, unless they are steps of a chain.
   if (x / extent_ != y / extent_) return chain_ ? std::nullopt : std::optional(0.0);
+  if (sparse_) return sparse_->normal().covariance(x, y);
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
 }
 
@@ -70,8 +75,13 @@ std::pair<std::size_t, std::size_t> JointCovariance::position_of(model::Variable
   return {at / extent_, at % extent_};
 }
 
+double JointCovariance::variance(const std::map<std::size_t, double>& weights) const {
+  return sparse_->normal().variance(std::vector<std::pair<std::size_t, double>>(weights.begin(), weights.end()));
+}
+
 std::pair<const std::vector<double>*, std::size_t> JointCovariance::root_at(model::VariableId a,
                                                                             std::size_t number) const {
+  if (sparse_) return {};
   const auto [element, coordinate] = position_of(a, number);
   return {&root_[element], coordinate};
 }

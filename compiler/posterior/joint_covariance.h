@@ -2,11 +2,13 @@
 // whose covariance a precision in the same factor scales.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/posterior/saved_factor.h"
 #include "compiler/posterior/symbolic.h"
 #include "runtime/output/saved_fit.h"
 
@@ -28,6 +30,11 @@ class JointCovariance {
   /// Returns nullopt for other numbers.
   std::optional<Monomial> covariance_given_precision(model::VariableId a, std::size_t number_of_a, model::VariableId b,
                                                      std::size_t number_of_b) const;
+  /// Returns true if the precision of the factor is sparse. Its covariance matrix has no root then; variance() takes
+  /// its place.
+  bool is_sparse() const { return sparse_ != nullptr; }
+  /// Returns the variance of a weighted sum of coordinates of a sparse factor.
+  double variance(const std::map<std::size_t, double>& weights) const;
   /// Returns the root of the covariance matrix (math::Spread::root) of the element with this number, and the number's
   /// coordinate in it.
   std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
@@ -49,6 +56,7 @@ class JointCovariance {
   /// By element of a scaled factor: the covariance of its vector in units of the inverse precision, row-major. The
   /// vector has one coordinate less than the element. Empty for other factors.
   std::vector<std::vector<double>> tied_;
+  std::shared_ptr<const SavedSparse> sparse_;  // a factor with a sparse precision; null for others
   std::vector<Atom> inverse_;  // for each element of a scaled factor, the inverse of its precision as an atom
   /// By number of each member: its element times `extent_`, plus its coordinate.
   std::map<model::VariableId, std::vector<std::size_t>> members_;

@@ -261,6 +261,14 @@ std::pair<const std::vector<double>*, std::size_t> PosteriorMoments::root_of(con
   return {&law->spread().root, component(a)};
 }
 
+const JointCovariance* PosteriorMoments::sparse_of(const Monomial& m) {
+  if (m.atoms.size() != 1 || m.atoms[0].kind > Kind::complement) return nullptr;
+  const Atom& a = m.atoms[0];
+  if (!model_[a.variable].joint || !is_d_connected(element(a))) return nullptr;
+  const JointCovariance* joint = joint_of(block_of(a));
+  return joint && joint->is_sparse() ? joint : nullptr;
+}
+
 std::optional<double> PosteriorMoments::pair(const Atom& a, const Atom& b) {
   if (element(a) != element(b)) {
     const std::optional<double> x = moment(Atoms{a}), y = moment(Atoms{b}), cov = within_factor(a, b);

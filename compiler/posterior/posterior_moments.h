@@ -132,6 +132,8 @@ class PosteriorMoments {
   /// Returns, for a monomial of one plain atom of a Normal vector, the root of the vector's covariance matrix and the
   /// atom's position in it. Returns a null pointer for others.
   std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
+  /// Returns, for a monomial of one plain atom of a factor with a sparse precision, that factor; null for others.
+  const JointCovariance* sparse_of(const Monomial& m);
   /// Groups the atoms of a monomial by factor.
   std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
 

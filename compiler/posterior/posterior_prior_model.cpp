@@ -50,6 +50,8 @@ class PriorRewriter {
     if (variable_.auxiliary && own_ == OriginalPriors::retained)
       return "several variables share its factor, and no statement draws them together";
     if (variable_.support == math::Support::switched) return "a category and a number share its factor";
+    if (variable_.support == math::Support::sparse)
+      return "many numbers share its factor (`guide factorised;` gives them factors of their own)";
     if (variable_.clamped) return "some of its values are data";
     if (block_.point) return "it is a point";
     if (block_.chain || s.lagged) return "it is a chain, whose elements depend on each other";

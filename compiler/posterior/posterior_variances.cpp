@@ -78,10 +78,18 @@ std::optional<StepCovariance> PosteriorMoments::steps_from_model(conditionals::B
 std::optional<double> PosteriorMoments::variance(const Polynomial& p) {
   std::map<const std::vector<double>*, std::vector<double>> vectors;
   std::map<const StepCovariance*, std::map<std::size_t, std::vector<double>>> chains;
-  std::map<FactorKey, const std::vector<double>*> alone;  // steps of chains without covariances
+  std::map<const JointCovariance*, std::map<std::size_t, double>> sparse;  // weights by coordinate
+  std::map<FactorKey, const std::vector<double>*> alone;                   // steps of chains without covariances
   std::vector<const Monomial*> summed, others;
   for (const Monomial& m : p) {
     if (m.atoms.empty()) continue;
+    if (const JointCovariance* joint = sparse_of(m)) {
+      const Atom& a = m.atoms[0];
+      summed.push_back(&m);
+      sparse[joint][joint->position_of(a.variable, a.number).second] +=
+          (a.kind == Kind::complement ? -1 : 1) * m.coefficient;
+      continue;
+    }
     const auto [root, at] = root_of(m);
     if (!root) {
       others.push_back(&m);
@@ -102,6 +110,8 @@ std::optional<double> PosteriorMoments::variance(const Polynomial& p) {
     out += squared_norm(*root, w);
   for (const auto& [steps, w] : chains)
     out += steps->variance(w);
+  for (const auto& [joint, w] : sparse)
+    out += joint->variance(w);
   for (std::size_t i = 0; i < others.size(); ++i) {
     for (std::size_t j = 0; j < i + 1 + summed.size(); ++j) {
       const std::optional<double> x = covariance(*others[i], j <= i ? *others[j] : *summed[j - i - 1]);

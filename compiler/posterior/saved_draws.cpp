@@ -10,7 +10,6 @@
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/instance/members.h"
-#include "compiler/math/factor_draw.h"
 #include "compiler/posterior/labelled_draws.h"
 #include "compiler/posterior/moments.h"
 #include "compiler/posterior/saved_factor.h"
@@ -50,7 +49,7 @@ Result<std::vector<NamedArray>> draw(const SavedFit& fit, const SavedFactor& s, 
     widths.push_back(scalars_per_element(of_precision, layout->extent));
   }
   for (std::size_t e = 0; e < layout->count; ++e) {
-    const math::Draw draw_element = factor_draw(s.row, s.factor, parameters_of(s, *layout, e));
+    const math::Draw draw_element = element_draw(s, *layout, e);
     if (!draw_element) return not_of_family(fit, s.variable);
     for (std::size_t d = 0; d < static_cast<std::size_t>(n); ++d) {
       const std::vector<double> x = draw_element(rng);
@@ -107,7 +106,7 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
   }
   std::vector<math::Draw> elements;
   for (std::size_t e = 0; e < layout->count; ++e)
-    elements.push_back(factor_draw(s.row, s.factor, parameters_of(s, *layout, e)));
+    elements.push_back(element_draw(s, *layout, e));
   for (std::int64_t d = 0; d < n; ++d) {
     std::vector<double> all;
     for (const math::Draw& element : elements)

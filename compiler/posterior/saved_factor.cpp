@@ -3,6 +3,7 @@
 #include "compiler/posterior/saved_factor.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/math/member_families.h"
@@ -34,9 +35,49 @@ std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedV
   return std::nullopt;
 }
 
+std::shared_ptr<const SavedSparse> SavedSparse::read(const SavedVariable& v) {
+  const NamedArray *mean = v.find("mean"), *precision = v.find("precision"), *rows = v.find("row"),
+                   *columns = v.find("column");
+  if (!mean || !precision || !rows || !columns) return nullptr;
+  const std::size_t count = precision->values.size(), size = mean->values.size();
+  if (rows->values.size() != count || columns->values.size() != count) return nullptr;
+  std::vector<math::SparsePattern::Pair> pairs;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (const double x : {rows->values[k], columns->values[k]})
+      if (!(x >= 0 && x < static_cast<double>(size))) return nullptr;
+    pairs.emplace_back(static_cast<std::int64_t>(rows->values[k]), static_cast<std::int64_t>(columns->values[k]));
+  }
+  const auto out = std::make_shared<SavedSparse>();
+  out->mean_ = mean->values;
+  out->pattern_ =
+      *math::SparsePattern::make(static_cast<std::int64_t>(size), pairs, std::numeric_limits<std::int64_t>::max());
+  std::vector<double> entries(out->pattern_.entries.size());
+  for (std::size_t k = 0; k < count; ++k)
+    entries[*out->pattern_.find(pairs[k].first, pairs[k].second)] = precision->values[k];
+  out->normal_.emplace(out->pattern_, entries);
+  return out->normal_->is_proper() ? out : nullptr;
+}
+
+math::Draw element_draw(const SavedFactor& s, const FactorLayout& layout, std::size_t element) {
+  if (s.row.support != math::Support::sparse)
+    return math::factor_draw(s.row, s.factor, parameters_of(s, layout, element));
+  return [saved = SavedSparse::read(s.variable)](Rng& rng) {
+    std::vector<double> out = saved->normal().draw(rng);
+    for (std::size_t c = 0; c < out.size(); ++c)
+      out[c] += saved->mean()[c];
+    return out;
+  };
+}
+
 /// Every parameter must have the same elements, and as many numbers as its shape says.
 std::optional<FactorLayout> layout_of(const SavedFactor& s) {
   FactorLayout out;
+  if (s.row.support == math::Support::sparse && &s.factor == &*s.row.factor) {
+    const std::shared_ptr<const SavedSparse> saved = SavedSparse::read(s.variable);
+    if (!saved) return std::nullopt;
+    out.extent = saved->mean().size();
+    return out;
+  }
   bool first = true;
   for (const FactorParameter& p : s.factor.parameters) {
     if (!p.exported) continue;

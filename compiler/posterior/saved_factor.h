@@ -3,10 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "compiler/math/evaluate.h"
+#include "compiler/math/factor_draw.h"
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/model.h"
 #include "runtime/output/saved_fit.h"
 
@@ -44,6 +47,24 @@ std::optional<FactorLayout> layout_of(const SavedFactor& s);
 
 /// Returns the exported parameters of one element.
 math::Environment parameters_of(const SavedFactor& s, const FactorLayout& layout, std::size_t element);
+
+/// Returns a function that draws one element of the factor; empty if it cannot be drawn.
+math::Draw element_draw(const SavedFactor& s, const FactorLayout& layout, std::size_t element);
+
+/// A saved Normal vector with a sparse precision.
+class SavedSparse {
+ public:
+  /// Reads the arrays of the variable. Returns null if they are no such factor.
+  static std::shared_ptr<const SavedSparse> read(const SavedVariable& v);
+
+  const std::vector<double>& mean() const { return mean_; }      // by coordinate
+  const math::SparseNormal& normal() const { return *normal_; }  // the vector minus its mean
+
+ private:
+  std::vector<double> mean_;
+  math::SparsePattern pattern_;
+  std::optional<math::SparseNormal> normal_;  // refers to `pattern_`
+};
 
 /// Returns by PlateId the sizes of the plates that the members of a joint variable lie on, read from the shapes of
 /// their saved arrays; -1 for other plates.

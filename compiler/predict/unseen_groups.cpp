@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -450,6 +451,31 @@ NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<s
   return out;
 }
 
+/// Returns the arrays of a sparse precision at the larger size. Entries keep their numbers; a new coordinate is
+/// independent of all others, with precision 1.
+std::vector<NamedArray> sparse_laid_out(const std::string& joint, const std::vector<NamedArray>& posterior,
+                                        const std::vector<std::optional<std::size_t>>& before) {
+  std::map<double, double> now;  // the coordinate of each old one
+  std::vector<double> fresh;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i]) now[static_cast<double>(*before[i])] = static_cast<double>(i);
+    else fresh.push_back(static_cast<double>(i));
+  }
+  std::vector<NamedArray> out;
+  for (const char* name : {"precision", "row", "column"}) {
+    const auto a = std::ranges::find(posterior, joint + "." + name, &NamedArray::name);
+    if (a == posterior.end()) return {};
+    NamedArray& to = out.emplace_back(*a);
+    const bool matrix = to.name.ends_with(".precision");
+    for (double& x : to.values)
+      if (!matrix) x = now.at(x);
+    for (const double x : fresh)
+      to.values.push_back(matrix ? 1 : x);
+    to.shape = {std::ssize(to.values)};
+  }
+  return out;
+}
+
 /// Returns a factor for a variable that was observed in the fit: a point at each value, some proper factor for each
 /// gap.
 std::vector<NamedArray> at_values(const Model& m, const BoundData& data, VariableId id, const math::Factor& factor) {
@@ -525,9 +551,12 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
     if (a.name.substr(0, dot) != m[joint].name) continue;
     const auto& parameters = math::joint_family(m[joint].support).factor->parameters;
     const auto p = std::ranges::find(parameters, a.name.substr(dot + 1), &math::FactorParameter::name);
-    if (p != parameters.end() && p->event_rank > 0)
+    const bool is_entry = m[joint].support == math::Support::sparse && p != parameters.end() && p->event_rank == 2;
+    if (p != parameters.end() && p->event_rank > 0 && !is_entry)
       out.arrays.push_back(joint_laid_out(a, at, stored_shape(m, data, m[joint].axes, {}), n, p->event_rank == 2));
   }
+  if (m[joint].support == math::Support::sparse)
+    std::ranges::move(sparse_laid_out(m[joint].name, fit.posterior, at), std::back_inserter(out.arrays));
   for (std::size_t k = 0; k < seen.size(); ++k)
     if (!seen[k].empty()) out.in_fit[k] = std::move(seen[k]);
   return true;

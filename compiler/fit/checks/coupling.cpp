@@ -52,6 +52,8 @@ struct NormalFactor {
 std::optional<NormalFactor> located(const Block& block, const model::Model& m,
                                     const std::vector<NamedArray>& posterior) {
   if (block.point || block.drawn || block.chain || block.mean) return std::nullopt;
+  // Each trial would factor a sparse precision again.
+  if (m[block.variable].support == math::Support::sparse) return std::nullopt;
   const auto* mean = math::find_role(*block.factor, ParameterRole::location);
   const auto* precision = math::find_role(*block.factor, ParameterRole::precision);
   if (!mean || !precision) return std::nullopt;

@@ -11,6 +11,7 @@
 
 #include "compiler/analysis/cost_model.h"
 #include "compiler/lower/formulas.h"
+#include "compiler/math/sparse_pattern.h"
 #include "compiler/model/roles.h"
 
 namespace lehr::loops {
@@ -22,6 +23,7 @@ std::vector<model::PlateId> Part::event_axes(const model::Variable& v, int rank)
   if (rank == 0) return {};
   if (v.value_plate) return {*v.value_plate};
   if (v.event.empty()) return {};
+  if (rank == 2 && v.support == math::Support::sparse) return {v.auxiliary->entries};
   std::vector<model::PlateId> out{v.event[0]};
   if (rank == 2) out.push_back(v.event.back());
   return out;
@@ -126,7 +128,18 @@ void Lowering::declare_data() {
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
     if (has_data(v)) layout_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+    if (v.support == math::Support::sparse) declare_pattern(model::VariableId(k));
   }
+}
+
+void Lowering::declare_pattern(model::VariableId id) {
+  const model::Variable& v = m_[id];
+  PatternBuffers out{id, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  const auto pairs = arrays_of(*v.auxiliary->pattern, out);
+  for (const auto& [name, values, buffer] : pairs)
+    *buffer = b_.buffer(fmt::format("{}.{}", name, v.name), Role::data, {b_.constant_size(name, std::ssize(*values))},
+                        Type::i64);
+  layout_.data.patterns.push_back(out);
 }
 
 void Lowering::declare_blocks() {
@@ -312,6 +325,18 @@ void Lowering::declare_gradients() {
 }  // namespace lehr::loops
 
 namespace lehr {
+
+std::vector<loops::PatternArray> loops::arrays_of(const math::SparsePattern& p, PatternBuffers& to) {
+  return {{"order", &p.order, &to.order},
+          {"first", &p.first, &to.first},
+          {"row", &p.row, &to.row},
+          {"place", &p.place, &to.place},
+          {"filled_first", &p.filled_first, &to.filled_first},
+          {"filled_row", &p.filled_row, &to.filled_row},
+          {"left_first", &p.left_first, &to.left_first},
+          {"left", &p.left, &to.left},
+          {"left_column", &p.left_column, &to.left_column}};
+}
 
 bool has_constant_size(const model::Model& m, model::PlateId set) {
   // Ordered plates are read at run time, so that the same code serves sequences of any length.

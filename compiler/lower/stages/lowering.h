@@ -27,6 +27,8 @@ class Lowering : Part {
   bool is_constant(model::PlateId set) const;
   /// Declares the buffers of the data: givens, observed variables, and offsets of nested plates.
   void declare_data();
+  /// Declares the buffers of the pattern of a joint variable whose precision is sparse.
+  void declare_pattern(model::VariableId v);
   /// Declares the buffers of the factors: parameters, expected statistics, log determinants, and those of chains.
   void declare_blocks();
   /// Declares the buffers of statistics, their tables, residual sums, picks, partial ELBO sums and weights.

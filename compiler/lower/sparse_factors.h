@@ -1,0 +1,66 @@
+// Factors with a sparse precision (math::SparsePattern): factorisation, solution, the covariances that terms read, and
+// draws, as loops over the arrays of the pattern.
+//
+// Arrays of matrices of such a factor have one number for each entry of the pattern. A pair of coordinates is an entry,
+// which a binary search finds among the rows of a column.
+#pragma once
+#include "compiler/lower/draws.h"
+
+namespace lehr::loops {
+
+/// Emits the code of blocks with a sparse precision.
+class SparseFactors : Part {
+ public:
+  SparseFactors(Shared& shared, Draws& draws) : Part(shared), draws_(draws) {}
+
+  /// Returns true if the precision of the block is sparse.
+  bool has(BlockId b) const { return m_[s_.conditionals[b].variable].support == math::Support::sparse; }
+  /// Returns an expression for the entry of two coordinates. Of a pair that the pattern does not have it is some entry:
+  /// terms have such pairs only where their coefficient is 0.
+  ExprId entry(BlockId b, ExprId j, ExprId l);
+  /// Emits code that replaces natural parameters (of x_j, and of the pairs by entry) by `blend` of themselves and those
+  /// of the current factor.
+  void blend(BlockId b, BufferId linear, BufferId quadratic,
+             const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
+  /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with
+  /// `code` if the precision is not positive definite. `tolerant`: coordinates that are not determined get a standard
+  /// factor instead, and draws are means.
+  void from_naturals(BlockId b, BufferId linear, BufferId quadratic, std::int32_t code, bool tolerant);
+  /// Emits code that forms the expected statistics from the parameters.
+  void expectations(BlockId b, std::int32_t code);
+
+ private:
+  /// What the code of one block works with.
+  struct Work {
+    const PatternBuffers& pattern;
+    SizeId size, entries, filled;  // numbers of coordinates, of entries, and of nonzeros of the factor
+    BufferId precision;            // by entry
+    BufferId factor, inverse;      // nonzeros of the Cholesky factor L, and the same entries of the inverse
+    BufferId column, result;       // by position: work arrays
+    BufferId x;                    // by position: mean or draw
+  };
+  /// Returns the arrays of a block; `factor` and `inverse` only if the code is to `factorise`.
+  Work open(BlockId b, bool factorises = true);
+  /// Emits a loop over the off-diagonal entries; `body` gets the entry and the positions of its row and column.
+  void each_entry(const Work& w, const std::function<void(ExprId e, ExprId row, ExprId column)>& body);
+  /// Emits a loop over coordinates; `body` gets the coordinate and its position.
+  void each_coordinate(const Work& w, const std::function<void(ExprId c, ExprId position)>& body);
+  /// Returns the begin and end, without the diagonal, of a column of the factor.
+  std::pair<ExprId, ExprId> below(const Work& w, ExprId j);
+  /// Emits a loop over the nonzeros `from` .. `past` of a column of the factor; `body` gets each and the position of
+  /// its row. `first` is the position of the first row.
+  void each_row(const Work& w, ExprId column, ExprId from, ExprId past, ExprId first,
+                const std::function<void(ExprId k, ExprId row)>& body);
+  /// Emits the factorisation of the precision. Returns its log determinant.
+  ExprId factorise(const Work& w, std::int32_t code, bool tolerant);
+  /// Emits x = L^-T x, or both halves of the solution x = (L L')^-1 x.
+  void solve(const Work& w, bool both);
+  /// Emits the entries of the inverse that the factor has as nonzeros (Takahashi's recursion).
+  void invert(const Work& w);
+  /// Emits the stores of expected statistics, of the factor or of the draw `x`.
+  void store_expectations(BlockId b, const Work& w, ExprId logdet);
+
+  Draws& draws_;  // random numbers
+};
+
+}  // namespace lehr::loops
