@@ -127,6 +127,9 @@ class ModelEvaluator {
   /// Returns log p(element | parents) of the statement's element, with all constants; multiplicities (`times`) do not
   /// count. NaN if a discrete value that it needs is unknown, see unknown().
   double log_density(const model::Statement& s, const IndexValues& at) const;
+  /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
+  /// to 0 or 1.
+  std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
   /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
   /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.
   std::pair<double, double> limits(const model::Statement& s, const IndexValues& at) const;
@@ -152,9 +155,6 @@ class ModelEvaluator {
   /// Returns the value at an offset in the packed values of a variable. If it is discrete and missing, the element is
   /// recorded for unknown().
   double read(model::VariableId v, std::size_t at) const;
-  /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
-  /// to 0 or 1.
-  std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
 
   const model::Model& model_;
   const BoundData& data_;

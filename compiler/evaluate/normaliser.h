@@ -2,16 +2,22 @@
 // at several temperatures T. Tempering divides by it, so that tempered densities stay normalised.
 //
 // It is found recursively through the local variables. Observed values are integrated by the tempered integral of their
-// family. Discrete local variables are summed out by variable elimination. Continuous local variables are integrated
-// like data if their prior is tempered (schedule/tempered.h); otherwise they are fixed at given values. All constants
-// and base measures are included, as in the energy of the data.
+// family, all of them: known values of a variable that has missing ones, too. Discrete local variables are summed out
+// by variable elimination, together with potentials. Continuous local variables are integrated like data if their prior
+// is tempered (schedule/tempered.h); otherwise they are fixed at given values, as are data on which other data depend.
+// All constants and base measures are included, as in the energy of the data.
+//
+// What an auxiliary variable adds is integrated too if the log joint with it is exact: the sources of counts, and the
+// number behind a probit link, a censored value or an interval. Those who see only an interval see one of those that
+// make up the line, so the integral is over all of it. A local bound makes the energy of the data smaller; C(T) is that
+// of the density, and the tempered ELBO stays a bound.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/tempered_tables.h"
 #include "compiler/schedule/schedule.h"
 
 namespace lehr {
@@ -36,8 +42,8 @@ class TemperedNormaliser {
   /// simplex is the parameter of categories, the exact moments E[x_k^(1/T)] replace its value.
   using Concentrations = std::vector<std::vector<double>>;
   /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
-  /// Discrete local variables must be unknown (NaN). With `items`, the sum over these represents all items; at most 200
-  /// are evaluated.
+  /// Discrete local variables must be unknown (NaN). With `items`, the sum over these represents all items; at most
+  /// 2000 are evaluated.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
   /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
@@ -62,48 +68,93 @@ class TemperedNormaliser {
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
-  /// The log of a tempered factor for every joint value of the discrete elements that it depends on, at every
-  /// temperature. of_item() multiplies such tables and sums the discrete elements out of them by variable elimination.
-  struct Table;
-  /// A cache for one computation of log C(T). It has tempered integrals by family and parameters, and moments of
-  /// Dirichlet elements, which several items share.
-  struct SharedResults;
+  /// A cache for one computation of log C(T), and its refusal.
+  struct SharedResults {
+    /// log E[x_k^(1/T)] of a Dirichlet element: of the sum over entries, and of each entry.
+    struct Moments {
+      Logs all;                   // of the sum
+      std::vector<Logs> entries;  // of each entry
+    };
+    const Concentrations& concentrations;     // of Dirichlet factors
+    const std::vector<double>& temperatures;  // T
+    /// Tempered integrals, by family and parameters.
+    std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
+    std::map<Element, Moments> moments = {};  // of Dirichlet elements, which several items share
+    std::string refused = {};  // why log C(T) cannot be computed; if it is not empty, no other result is valid
+    /// Refuses because of the size of a table for this variable.
+    void too_wide(const model::Variable& v);
+  };
+  /// A sum over connected items: the tables of discrete elements, and the log of their summed product.
+  struct KnownSum {
+    std::vector<TemperedTable> tables;  // before the sum
+    Logs log_c;                         // by temperature
+  };
   /// Returns the total multiplicity of elements first .. past - 1 of a plate.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
   std::vector<double> row_sizes(std::int64_t item) const;
   /// Returns log C(T) of each of these items, by temperature.
-  std::vector<std::vector<double>> of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
-                                            SharedResults& cache) const;
+  std::vector<Logs> of_items(ModelEvaluator& f, std::span<const std::int64_t> items, SharedResults& cache) const;
   /// Returns the indices of all items, 0, 1, 2, ...
   std::vector<std::int64_t> all_items() const;
-  /// Returns log C(T) of all items together, estimated from a sample of them if they are many.
-  std::vector<double> of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache) const;
+  /// Returns log C(T) of all items together, estimated from a sample of them if they are many and not connected.
+  Logs of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache) const;
   /// Returns log C(T) of one item, by temperature.
-  std::vector<double> of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
+  Logs of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
+  /// Returns log C(T) of all items together, by temperature: one sum over all their discrete elements.
+  Logs of_connected(ModelEvaluator& f, SharedResults& cache) const;
+  /// Sums elements out of tables. Returns false if the computation is refused.
+  bool sum_tables(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
+                  SharedResults& cache) const;
+  /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or they are on
+  /// several plates. Empty if it is a product.
+  std::string why_connected() const;
+  /// Returns true if elements of a nested plate are alike: no density depends on their position.
+  bool are_alike(model::PlateId inner) const;
+  /// Returns true if some elements of the variable may have no terms: missing values, and what no data depend on.
+  bool may_lack_terms(model::VariableId v) const;
+  /// Returns true if the log joint has terms of the element.
+  bool has_terms(const ModelEvaluator& f, Element e, SharedResults& cache) const;
+  /// Returns the auxiliary variable of this kind that the compiler added for the terms of `host`, if there is one.
+  std::optional<model::VariableId> added_for(model::VariableId host, model::Auxiliary::Kind kind) const;
+  /// Returns the canonical parameters of the element's density, with 0 for those that only shift it.
+  math::Environment shape_parameters(const ModelEvaluator& f, const model::Statement& s, const IndexValues& at) const;
+  /// Returns the log of the tempered integral of counts together with their sources, by temperature.
+  Logs with_sources(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, model::VariableId source,
+                    const math::Environment& parameters, SharedResults& cache) const;
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.
-  std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at,
-                               SharedResults& cache) const;
+  Logs tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& cache) const;
+  /// Returns the table of a factor, by temperature, over `own` and the discrete elements that `evaluate` misses.
+  TemperedTable tabulate(ModelEvaluator& f, std::optional<Element> own, const std::function<Logs()>& evaluate,
+                         SharedResults& cache) const;
   /// Returns the table of the tempered log density of one element, over the values of the discrete elements that the
   /// density depends on.
-  Table factor(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& cache) const;
+  TemperedTable factor(ModelEvaluator& f, model::StatementId id, const IndexValues& at, SharedResults& cache) const;
+  /// Appends the tables of all elements of a statement, or of those of one item: its index variable and position.
+  void append_factors(ModelEvaluator& f, model::StatementId id,
+                      std::optional<std::pair<model::IndexVarId, std::int64_t>> item,
+                      std::vector<TemperedTable>& tables, SharedResults& cache) const;
+  /// Appends the tables of all elements of a potential.
+  void append_potential(ModelEvaluator& f, const model::Potential& p, std::vector<TemperedTable>& tables,
+                        SharedResults& cache) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
-  const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width,
-                                     SharedResults& cache) const;
-  /// Returns true if the statement defines a discrete local variable.
-  bool is_summed(const model::Statement& s) const;
+  const Logs& moments(Element e, std::optional<std::size_t> k, std::size_t width, SharedResults& cache) const;
+  /// Returns true for discrete local variables, which are summed over.
+  bool is_summed(model::VariableId v) const;
   /// Returns true if the density of the statement depends on the position in this plate.
   bool mentions(const model::Statement& s, model::PlateId plate) const;
 
   const model::Model& model_;
-  const schedule::Schedule& schedule_;
   const BoundData& data_;
-  std::vector<double> temperatures_;            // T, ascending
-  std::vector<model::StatementId> statements_;  // the tempered statements
-  std::vector<bool> local_;                     // true for local variables, by VariableId
-  bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
+  std::vector<double> temperatures_;                       // T, ascending
+  std::vector<model::StatementId> statements_;             // the tempered statements
+  std::vector<bool> local_;                                // true for local variables, by VariableId
+  std::vector<bool> integrated_;                           // true for variables of tempered statements, by VariableId
+  bool connected_ = false;                                 // true if C(T) is no product over items
+  bool equal_items_ = true;                                // true if items differ at most in the sizes of their rows
+  mutable std::map<std::vector<double>, KnownSum> known_;  // the last sum over connected items, by temperatures
 };
 
 }  // namespace lehr

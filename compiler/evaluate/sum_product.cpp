@@ -83,8 +83,11 @@ LogTable without(const std::vector<LogTable>& tables, std::size_t element, const
 
 }  // namespace
 
-EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states,
-                                   double most) {
+namespace {
+
+/// Returns an elimination order: by the size of the next table, or `by_number` of the elements.
+EliminationOrder order_of(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states, double most,
+                          const std::vector<bool>& kept, bool by_number) {
   const std::size_t n = states.size();
   std::vector<std::set<std::size_t>> beside(n);
   for (const Scope& scope : scopes)
@@ -96,12 +99,16 @@ EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::
     return size_of(Scope(beside[e].begin(), beside[e].end()), states) * static_cast<double>(states[e]);
   };
   std::set<std::pair<double, std::size_t>> queue;
-  std::vector<double> costs(n);
+  std::vector<double> keys(n);
+  const auto enqueue = [&](std::size_t e) {
+    if (kept.empty() || !kept[e]) queue.emplace(keys[e] = by_number ? 0.0 : cost(e), e);
+  };
   for (std::size_t e = 0; e < n; ++e)
-    queue.emplace(costs[e] = cost(e), e);
+    enqueue(e);
   EliminationOrder out;
   while (!queue.empty()) {
-    const auto [entries, e] = *queue.begin();
+    const std::size_t e = queue.begin()->second;
+    const double entries = cost(e);
     queue.erase(queue.begin());
     out.elements.push_back(e);
     out.entries += entries > most ? std::numeric_limits<double>::infinity() : entries;
@@ -113,27 +120,55 @@ EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::
         if (a != b) beside[a].insert(b);
     }
     for (const std::size_t a : others) {
-      queue.erase({costs[a], a});
-      queue.emplace(costs[a] = cost(a), a);
+      if (by_number) break;  // the keys stay
+      queue.erase({keys[a], a});
+      enqueue(a);
     }
   }
   return out;
 }
 
+}  // namespace
+
+EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states,
+                                   double most, const std::vector<bool>& kept) {
+  // On a lattice whose sites are numbered row by row, the order of the numbers keeps tables to one row.
+  EliminationOrder greedy = order_of(scopes, states, most, kept, false);
+  if (!std::isinf(greedy.entries)) return greedy;
+  EliminationOrder numbered = order_of(scopes, states, most, kept, true);
+  return std::isinf(numbered.entries) ? greedy : numbered;
+}
+
+std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
+                                const EliminationOrder& order) {
+  const std::size_t n = order.elements.size();
+  std::vector<std::size_t> place(states.size(), n);  // of each element in the order; n: it is not eliminated
+  for (std::size_t k = 0; k < n; ++k)
+    place[order.elements[k]] = k;
+  // Each table waits for the first of its elements that is eliminated. The last bucket has what is left.
+  std::vector<std::vector<LogTable>> waiting(n + 1);
+  double constant = 0;
+  const auto add = [&](LogTable t) {
+    std::size_t first = n;
+    for (const std::size_t e : t.scope)
+      first = std::min(first, place[e]);
+    if (t.scope.empty()) constant += t.values[0];
+    else waiting[first].push_back(std::move(t));
+  };
+  for (LogTable& t : tables)
+    add(std::move(t));
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::vector<LogTable> with = std::move(waiting[k]);
+    if (with.empty()) constant += std::log(static_cast<double>(states[order.elements[k]]));
+    else add(without(with, order.elements[k], states));
+  }
+  waiting[n].push_back({{}, {constant}});
+  return std::move(waiting[n]);
+}
+
 double log_sum_product(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
                        const EliminationOrder& order) {
-  double total = 0;
-  for (const std::size_t e : order.elements) {
-    std::vector<LogTable> with, others;
-    for (LogTable& t : tables)
-      (std::ranges::binary_search(t.scope, e) ? with : others).push_back(std::move(t));
-    tables = std::move(others);
-    if (with.empty()) total += std::log(static_cast<double>(states[e]));
-    else tables.push_back(without(with, e, states));
-  }
-  for (const LogTable& t : tables)
-    total += t.values[0];
-  return total;
+  return eliminate(std::move(tables), states, order).back().values[0];
 }
 
 }  // namespace lehr

@@ -18,10 +18,18 @@ struct EliminationOrder {
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
 };
 
-/// Chooses an elimination order: the element whose elimination forms the smallest table comes next. `scopes` are those
-/// of the factors, `states` the number of values of each element, `most` the largest table allowed.
+/// Chooses an elimination order: the element whose elimination forms the smallest table comes next; if a table is then
+/// too large, the order of the elements' numbers is tried. `scopes` are those of the factors, `states` the number of
+/// values of each element, `most` the largest table allowed. Elements marked in `kept` are not eliminated; if it is
+/// empty, all are.
 EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& scopes,
-                                   const std::vector<std::size_t>& states, double most);
+                                   const std::vector<std::size_t>& states, double most,
+                                   const std::vector<bool>& kept = {});
+
+/// Returns tables whose product is that of `tables`, summed over all values of the elements in `order`. The last one
+/// has the part that depends on no element.
+std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
+                                const EliminationOrder& order);
 
 /// Returns the log of the sum, over all values of all elements, of the product of the tables. `order` contains every
 /// element.

@@ -22,6 +22,18 @@ Error not_tempered(const std::string& why) {
           {option("anneal") + " weights the data of every model by a temperature that falls by a schedule"}};
 }
 
+/// Returns exp(E[log x]) of one element of a positive number, which exists for factors without a mean; NaN where the
+/// family has no such statistic.
+double geometric_mean(const math::FamilyRow& family, const SavedVariable& v, std::size_t element) {
+  math::Environment parameters;
+  for (const math::FactorParameter& p : family.factor->parameters) {
+    const NamedArray* a = p.exported ? v.find(p.name) : nullptr;
+    if (a && p.event_rank == 0 && element < a->values.size()) parameters.symbols[p.name] = {0, {a->values[element]}};
+  }
+  const auto log = std::ranges::find(family.factor->statistics, math::Stat::log, &math::StatisticRow::stat);
+  return log == family.factor->statistics.end() ? std::nan("") : std::exp(math::evaluate(log->expectation, parameters));
+}
+
 }  // namespace
 
 Tempering::Factors Tempering::factors() const {
@@ -39,7 +51,11 @@ Tempering::Factors Tempering::factors() const {
     if (const NamedArray* counts = pseudo_counts(family, factor)) concentrations[k] = counts->values;
     const auto mean = moments(family, factor, nullptr);
     const std::span<double> to = f.values(model::VariableId(k));
-    if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());
+    for (std::size_t i = 0; mean && mean->mean.size() == to.size() && i < to.size(); ++i)
+      to[i] = std::isfinite(mean->mean[i]) ? mean->mean[i] : geometric_mean(family, factor, i);
+    const std::vector<double>& known = context_.data.observed[k].values;
+    for (std::size_t i = 0; v.clamped && i < known.size(); ++i)
+      if (!std::isnan(known[i])) to[i] = known[i];
   }
   return {std::move(f), std::move(concentrations)};
 }
@@ -51,7 +67,8 @@ bool Tempering::is_constant(Factors& q) const {
   const std::vector<double> log_c = some.at(q.values, {}, q.concentrations);
   const TemperedNormaliser::Estimate e = some.under_prior(2, context_.seed);
   for (std::size_t k = 0; k < log_c.size(); ++k) {
-    if (std::abs(e.log_c[k] - log_c[k]) > 1e-9 * (1 + std::abs(log_c[k])) || e.error[k] > 1e-9) return false;
+    const bool equal = std::abs(e.log_c[k] - log_c[k]) <= 1e-9 * (1 + std::abs(log_c[k])) && e.error[k] <= 1e-9;
+    if (!equal) return false;  // also where a prior cannot be drawn from
   }
   return true;
 }
@@ -84,6 +101,8 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& con
   r.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations)
                   : out.compute_->interpolated_at(q.values, {}, q.concentrations);
   if (!exact) out.every_ = s.every.value_or(10);
+  if (std::ranges::any_of(r.log_c, [](double x) { return std::isnan(x); }))
+    return not_tempered("its normaliser at the start is not a number");
   return out;
 }
 

@@ -23,8 +23,8 @@ class Tempering {
   const TemperingReport& report() const { return report_; }
 
  private:
-  /// The current variational factors in the form that TemperedNormaliser reads: means of continuous variables, and
-  /// Dirichlet concentrations.
+  /// The current variational factors in the form that TemperedNormaliser reads: means of continuous variables
+  /// (exp(E[log x]) where there is no mean), and Dirichlet concentrations.
   struct Factors {
     ModelEvaluator values;  // the means of all continuous variables
     /// By variable: the concentrations of Dirichlet factors, from which exact moments follow.

@@ -51,8 +51,11 @@ void Energies::emit_item_energies() {
             for (IndexVarId b : t.index_vars) {
               if (m_[a_[b].plate].set == interface_.item_energies->item && !a_[b].parent) env[b] = item;
             }
-            terms_.emit(t, terms_.factors({&t}, {}), {}, env, std::nullopt,
-                        [&](ExprId value, const Env&) { add_item_energy(item, value); });
+            // A term without an index variable of the items is that of the first element of a chain.
+            b_.if_then(env.empty() ? b_.equal(item, b_.i(0)) : b_.boolean(true), [&] {
+              terms_.emit(t, terms_.factors({&t}, {}), {}, env, std::nullopt,
+                          [&](ExprId value, const Env&) { add_item_energy(item, value); });
+            });
           }
         });
       });

@@ -201,13 +201,15 @@ Quantity at_rank(const std::string& name, int rank, const Environment& environme
   return evaluate_all(component_symbol(name, rank), environment, rank);
 }
 
-/// Returns the log of the sum over counts x of p(x)^(1/temperature).
+/// Returns the log of the sum over counts or bits x of p(x)^(1/temperature).
 double tempered_count_sum(const FamilyRow& row, Environment environment, double temperature) {
   const auto log_term = [&](double x) {
     environment.symbols["x"] = {0, {x}};
-    return evaluate(row.log_density, environment) / temperature;
+    return log_density(row, environment) / temperature;
   };
-  return log_sum_over_counts(log_term);
+  if (row.support == Support::count) return log_sum_over_counts(log_term);
+  const double zero = log_term(0.0), one = log_term(1.0), top = std::max(zero, one);
+  return top + std::log(std::exp(zero - top) + std::exp(one - top));
 }
 
 }  // namespace
@@ -308,6 +310,12 @@ double log_normaliser(const Factor& factor, const Environment& natural) {
 
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature) {
   if (row.improper) return kNaN;
+  // Probabilities that round to 0 or 1 are known by their logarithms alone.
+  constexpr double kRounds = -20;
+  const bool rounds = std::ranges::any_of(
+      parameters.logarithms, [](const auto& p) { return std::min(p.second.first, p.second.second) < kRounds; });
+  if (rounds && (row.support == Support::bit || row.support == Support::count))
+    return tempered_count_sum(row, parameters, temperature);
   if (row.tempered) return row.tempered(flatten_parameters(row, parameters), parameters.extent, temperature);
   // A density of other values without a factor needs a formula of its own (FamilyRow::tempered).
   if (!row.factor) return row.support == Support::count ? tempered_count_sum(row, parameters, temperature) : kNaN;

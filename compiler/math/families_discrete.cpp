@@ -2,6 +2,11 @@
 // measure can be variational factors. For the others (Poisson, Binomial, Multinomial), eta.t(x) - A(eta) is not all of
 // log q.
 #include <algorithm>
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <numbers>
+#include <numeric>
 
 #include <Eigen/Core>
 
@@ -14,6 +19,36 @@ namespace lehr::math {
 using namespace rows;
 
 namespace {
+
+/// Returns the log of the sum of terms of which that at `mode` is 1 and the largest. `log_ratio(x)` is the log of term
+/// x divided by term x - 1; terms from 0 to `last` count.
+double log_sum_about(double mode, double last, const std::function<double(double)>& log_ratio) {
+  constexpr double kSmallTerm = 1e-18;
+  double total = 1;
+  for (double x = mode + 1, log_term = 0, term = 1; x <= last && term > kSmallTerm * total; ++x)
+    total += term = std::exp(log_term += log_ratio(x));
+  for (double x = mode, log_term = 0, term = 1; x > 0 && term > kSmallTerm * total; --x)
+    total += term = std::exp(log_term -= log_ratio(x));
+  return std::log(total);
+}
+
+/// Returns the log of the sum over x of a negative binomial density to the power b.
+double negative_binomial_tempered(double r, double p, double b) {
+  if (!(p > 0 && p < 1)) return p == 1 ? 0 : p == 0 ? HUGE_VAL : p;
+  const double log_q = std::log1p(-p), mode = std::max(0.0, std::floor((r - 1) * (1 - p) / p));
+  const double at_mode =
+      log_gamma_value(mode + r) - log_gamma_value(r) - log_gamma_value(mode + 1) + r * std::log(p) + mode * log_q;
+  return b * at_mode + log_sum_about(mode, HUGE_VAL, [&](double x) { return b * (std::log((x - 1 + r) / x) + log_q); });
+}
+
+/// Returns the log of the sum over x of a Binomial density to the power b.
+double binomial_tempered(double n, double p, double b) {
+  if (!(p > 0 && p < 1)) return p == 0 || p == 1 ? 0 : p;
+  const double mode = std::min(n, std::floor((n + 1) * p)), log_odds = std::log(p) - std::log1p(-p);
+  const double at_mode = log_gamma_value(n + 1) - log_gamma_value(mode + 1) - log_gamma_value(n - mode + 1) +
+                         mode * std::log(p) + (n - mode) * std::log1p(-p);
+  return b * at_mode + log_sum_about(mode, n, [&](double x) { return b * (std::log((n - x + 1) / x) + log_odds); });
+}
 
 FamilyRow bernoulli() {
   const Expr x = symbol("x"), p = symbol("p"), n_value = natural_symbol(Stat::value);
@@ -75,6 +110,9 @@ FamilyRow binomial() {
     const auto n_trials = static_cast<std::int64_t>(q[0]);
     return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
   };
+  row.tempered = [](std::span<const double> q, std::size_t, double temperature) {
+    return binomial_tempered(q[0], q[1], 1 / temperature);
+  };
   return row;
 }
 
@@ -126,11 +164,32 @@ FamilyRow negative_binomial() {
   row.mean = r * reciprocal(p) - r;
   row.covariance = r * square(reciprocal(p)) - r * reciprocal(p);
   row.predictive = predictive_negative_binomial;
+  row.tempered = [](std::span<const double> q, std::size_t, double temperature) {
+    return negative_binomial_tempered(q[0], q[1], 1 / temperature);
+  };
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const double rate = draw_gamma(rng, q[0]) * (1 - q[1]) / q[1];
     return std::vector<double>{static_cast<double>(draw_poisson(rng, rate))};
   };
   return row;
+}
+
+/// Returns the log of the sum over x of a Poisson density to the power b: the normaliser of a Conway-Maxwell-Poisson
+/// distribution. Terms are added up, or come from the asymptotic series in 1 / (b rate) of Gaunt, Iyengar, Olde
+/// Daalhuis & Simsek (2019), whose next term is then below 1e-11.
+double poisson_tempered(double rate, double b) {
+  constexpr double kLarge = 500;
+  if (!(rate > 0)) return rate == 0 ? 0 : rate;
+  const double v = b * b, z = 1 / (b * rate);
+  if (b * rate > kLarge && rate > kLarge) {
+    const double first = (v - 1) / 24, second = (v - 1) * (v + 23) / 1152;
+    const double third = (v - 1) * (5 * v * v - 298 * v + 11237) / 414720;
+    return 0.5 * (1 - b) * std::log(2 * std::numbers::pi * rate) - 0.5 * std::log(b) +
+           std::log1p(z * (first + z * (second + z * third)));
+  }
+  const double mode = std::floor(rate);
+  return b * (mode * std::log(rate) - rate - log_gamma_value(mode + 1)) +
+         log_sum_about(mode, HUGE_VAL, [&](double x) { return b * std::log(rate / x); });
 }
 
 FamilyRow poisson() {
@@ -143,6 +202,9 @@ FamilyRow poisson() {
   row.covariance = rate;
   row.predictive = predictive_poisson;
   row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_poisson(rng, q[0]); });
+  row.tempered = [](std::span<const double> q, std::size_t, double temperature) {
+    return poisson_tempered(q[0], 1 / temperature);
+  };
   return row;
 }
 
@@ -203,53 +265,125 @@ FamilyRow uniform() {
   return row;
 }
 
+/// A distribution of one count of a Multinomial to a power, tilted (multinomial_tempered).
+struct TiltedCounts {
+  std::int64_t first = 0;       // the first count that has a weight; those of others are below 1e-24 of the largest
+  std::vector<double> weights;  // probabilities
+  double log_sum = 0;           // log of what they were divided by
+  double mean = 0, variance = 0;
+};
+
+/// Returns the distribution of x = 0 .. n proportional to (p^x / x!)^b exp(tilt x).
+TiltedCounts tilted_counts(double n, double p, double b, double tilt) {
+  constexpr double kSmall = -55;
+  const double log_rate = b * std::log(p) + tilt;  // of p = 0: all mass is at 0
+  const auto log_ratio = [&](double x) { return log_rate - b * std::log(x); };
+  const double mode = std::clamp(std::floor(std::exp(std::min(log_rate / b, 700.0))), 0.0, n);
+  std::vector<double> down;
+  double log_term = 0;
+  for (double x = mode; x > 0 && (log_term -= log_ratio(x)) > kSmall; --x)
+    down.push_back(std::exp(log_term));
+  TiltedCounts out;
+  out.first = static_cast<std::int64_t>(mode) - std::ssize(down);
+  out.weights.assign(down.rbegin(), down.rend());
+  out.weights.push_back(1.0);
+  log_term = 0;
+  for (double x = mode + 1; x <= n && (log_term += log_ratio(x)) > kSmall; ++x)
+    out.weights.push_back(std::exp(log_term));
+  const double sum = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
+  for (std::size_t k = 0; k < out.weights.size(); ++k) {
+    out.weights[k] /= sum;
+    out.mean += out.weights[k] * static_cast<double>(out.first + static_cast<std::int64_t>(k));
+  }
+  for (std::size_t k = 0; k < out.weights.size(); ++k) {
+    const double from_mean = static_cast<double>(out.first + static_cast<std::int64_t>(k)) - out.mean;
+    out.variance += out.weights[k] * from_mean * from_mean;
+  }
+  const double at_mode = mode > 0 ? mode * log_rate - b * log_gamma_value(mode + 1) : 0.0;
+  out.log_sum = at_mode + std::log(sum);
+  return out;
+}
+
+/// Returns the probability that independent counts have the sum n, by convolution.
+double probability_by_convolution(const std::vector<TiltedCounts>& counts, std::int64_t n) {
+  std::int64_t first = 0;
+  std::vector<double> total = {1.0};
+  for (const TiltedCounts& next : counts) {
+    first += next.first;
+    const std::int64_t most = std::max<std::int64_t>(1, n - first + 1);
+    std::vector<double> sum(
+        static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(total) + std::ssize(next.weights) - 1, most)));
+    for (std::size_t k = 0; k < total.size(); ++k) {
+      for (std::size_t i = 0; i < next.weights.size() && k + i < sum.size(); ++i)
+        sum[k + i] += total[k] * next.weights[i];
+    }
+    total = std::move(sum);
+  }
+  const std::int64_t at = n - first;
+  return at < 0 || at >= std::ssize(total) ? 0.0 : total[static_cast<std::size_t>(at)];
+}
+
+/// Returns the probability that independent counts have the sum n, by the Fourier integral of their characteristic
+/// functions. The trapezoidal rule adds probabilities at a distance of 30 standard deviations, and few of its points
+/// matter if the standard deviation is large.
+double probability_by_fourier(const std::vector<TiltedCounts>& counts, double n, double sd) {
+  constexpr double kNegligible = 1e-18;
+  const double points = std::ceil(30 * sd), step = 2 * std::numbers::pi / points;
+  double total = 1;
+  int negligible = 0;
+  for (double k = 1; k < points / 2 && negligible < 3; ++k) {
+    std::complex<double> product = 1;
+    double shift = -n;
+    for (const TiltedCounts& c : counts) {
+      const std::complex<double> turn = std::polar(1.0, k * step);
+      std::complex<double> at = 0;  // Horner's rule
+      for (std::size_t i = c.weights.size(); i-- > 0;)
+        at = std::complex<double>(at.real() * turn.real() - at.imag() * turn.imag() + c.weights[i],
+                                  at.real() * turn.imag() + at.imag() * turn.real());
+      product *= at;
+      shift += static_cast<double>(c.first);
+    }
+    product *= std::polar(1.0, std::fmod(k * shift, points) * step);
+    total += 2 * product.real();
+    negligible = std::abs(product) < kNegligible ? negligible + 1 : 0;
+  }
+  return total / points;
+}
+
 /// Returns the log of the sum over x of a Multinomial density to the power b, the inverse temperature.
 ///
 /// The sum is n!^b times the coefficient of s^n in the product over j of f_j(s) = sum_x (p_j^x / x!)^b s^x. At s =
 /// exp(tilt), f_j normalised is a distribution of x_j. The tilt at which their sum has mean n makes the coefficient a
 /// probability that neither underflows nor cancels.
-double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
-  using Eigen::ArrayXd;
-  const auto count = static_cast<Eigen::Index>(n);
-  const ArrayXd x = ArrayXd::LinSpaced(count + 1, 0.0, n);
-  const ArrayXd log_factorial = x.unaryExpr([](double v) { return log_gamma_value(v + 1.0); });
-  const auto distribution = [&](double p_j, double tilt, double& log_sum) -> ArrayXd {
-    ArrayXd log_weight = inverse_temperature * (x * std::log(p_j) - log_factorial) + tilt * x;
-    log_weight[0] = 0.0;  // also where p_j is 0
-    const double top = log_weight.maxCoeff();
-    const ArrayXd weight = (log_weight - top).exp();
-    log_sum = top + std::log(weight.sum());
-    return weight / weight.sum();
-  };
-  // The mean of the sum grows with the tilt: bracket the solution, then bisect.
-  double low = -1.0, high = 1.0, ignored = 0.0;
-  const auto mean = [&](double tilt) {
-    double total = 0.0;
-    for (double p_j : p)
-      total += (distribution(p_j, tilt, ignored) * x).sum();
-    return total;
-  };
-  while (mean(low) > n && low > -1e6)
-    low *= 2.0;
-  while (mean(high) < n && high < 1e6)
-    high *= 2.0;
-  for (int step = 0; step < 30; ++step)
-    (mean((low + high) / 2) < n ? low : high) = (low + high) / 2;
-  const double tilt = (low + high) / 2;
-  // Convolve the tilted distributions, and take the tilt out of the result.
-  double out = inverse_temperature * log_factorial[count] - tilt * n;
-  ArrayXd total = ArrayXd::Zero(count + 1);
-  total[0] = 1.0;
-  for (double p_j : p) {
-    const ArrayXd next = distribution(p_j, tilt, ignored);
-    out += ignored;
-    ArrayXd sum = ArrayXd::Zero(count + 1);
-    for (Eigen::Index k = 0; k <= count; ++k) {
-      if (total[k] > 0.0) sum.tail(count + 1 - k) += total[k] * next.head(count + 1 - k);
+double multinomial_tempered(double n, std::span<const double> p, double b) {
+  if (n == 0) return 0;
+  // Newton's method from the tilt at which modes have the sum n, with a bracket. It need not be exact.
+  double tilt = b * std::log(n / std::accumulate(p.begin(), p.end(), 0.0)), sd = 0;
+  double low = -HUGE_VAL, high = HUGE_VAL;
+  std::vector<TiltedCounts> counts;
+  for (int step = 0; step < 100; ++step) {
+    double mean = 0, variance = 0;
+    counts.clear();
+    for (const double p_j : p) {
+      counts.push_back(tilted_counts(n, p_j, b, tilt));
+      mean += counts.back().mean;
+      variance += counts.back().variance;
     }
-    total = sum;
+    sd = std::sqrt(variance);
+    if (std::abs(n - mean) <= 0.1 * sd) break;
+    (mean < n ? low : high) = tilt;
+    double next = tilt + std::clamp((n - mean) / variance, -5.0, 5.0);
+    if (!(next > low && next < high)) next = (low + high) / 2;
+    if (!std::isfinite(next) || next == tilt) break;
+    tilt = next;
   }
-  return out + std::log(total[count]);
+  constexpr double kWide = 20;  // standard deviation from which few points of the integral matter
+  const double probability = sd > kWide ? probability_by_fourier(counts, n, sd)
+                                        : probability_by_convolution(counts, static_cast<std::int64_t>(n));
+  double out = b * log_gamma_value(n + 1.0) - tilt * n + std::log(probability);
+  for (const TiltedCounts& c : counts)
+    out += c.log_sum;
+  return out;
 }
 
 /// Counts of n categories. The density mentions n only as the sum of x, so n may be omitted where x is observed.

@@ -1,5 +1,5 @@
 // Multiplies the tempered terms by 1 / T of their item. Each such term must be summed over exactly one index variable
-// of the item plate, which then indexes the array 1 / T.
+// of the item plate, which then indexes the array 1 / T, or be that of the first element of a chain.
 #include "compiler/schedule/temper_items.h"
 
 #include <fmt/format.h>
@@ -25,6 +25,23 @@ std::variant<PlateId, std::string> item_of(const Model& m, const density::Densit
   return *item;
 }
 
+/// Returns a discrete variable of which the term reads elements of other items than the one at `own`, if there is one.
+std::optional<VariableId> reads_others(const Model& m, const density::Density& d, const density::Term& t,
+                                       density::IndexVarId own) {
+  for (const density::Atom& x : t.atoms) {
+    if (!is_discrete(m[x.variable].support)) continue;
+    const auto* at = x.axes.empty() ? nullptr : std::get_if<density::IndexVarRef>(&d.algebra[x.axes[0]]);
+    if (!at || at->bound != own || at->offset != 0) return x.variable;
+  }
+  return std::nullopt;
+}
+
+/// Returns true if a term that is not summed over the items is that of the first element of a chain of them.
+bool starts_chain(const Model& m, const density::Origin& o, PlateId item) {
+  const Statement& s = m[*o.statement];
+  return s.start && s.lagged && m[m[*s.lagged].plate].set == item && !m[*s.lagged].parent;
+}
+
 }  // namespace
 
 std::variant<TemperedItems, std::string> temper_items(const Model& model,
@@ -42,8 +59,12 @@ std::variant<TemperedItems, std::string> temper_items(const Model& model,
     for (density::IndexVarId b : t.index_vars) {
       if (model[a[b].plate].set == out.item && !a[b].parent) items.push_back(b);
     }
-    if (items.size() != 1) return fmt::format("its data couple elements of '{}'", model[out.item].name);
-    t.coef = a.multiply(t.coef, a.coef(density::CoefData{out.inverse, {a.index(items[0])}}));
+    const bool first = items.empty() && starts_chain(model, conditionals.density.origins[t.origin], out.item);
+    if (items.size() != 1 && !first) return fmt::format("its data couple elements of '{}'", model[out.item].name);
+    if (const auto v = first ? std::nullopt : reads_others(model, out.conditionals.density, t, items[0]))
+      return fmt::format("'{}' connects elements of '{}'", model[*v].name, model[out.item].name);
+    const density::IndexId at = first ? a.index(density::IndexConstant{0}) : a.index(items[0]);
+    t.coef = a.multiply(t.coef, a.coef(density::CoefData{out.inverse, {at}}));
   }
   return out;
 }

@@ -1,0 +1,40 @@
+// Factors of a tempered density over discrete elements, tabulated at several temperatures together, and sums over such
+// elements.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compiler/evaluate/forward.h"
+
+namespace lehr {
+
+/// Logarithms, by temperature.
+using Logs = std::vector<double>;
+
+/// The most joint states of discrete elements in one table, or in a sum over one element.
+constexpr double kMostStates = 1 << 20;
+
+/// A factor over discrete elements.
+struct TemperedTable {
+  std::vector<Element> dims;        // the elements that the factor depends on
+  std::vector<std::size_t> states;  // how many values each of them has
+  std::vector<Logs> logs;  // the logarithm for every assignment of values (the last element fastest), by temperature
+
+  /// Returns the number of assignments.
+  double assignments() const;
+  /// Returns true if both have the same elements and numbers.
+  bool operator==(const TemperedTable&) const = default;
+};
+
+/// Calls `visit` for every assignment of values to the dimensions of the table, the last fastest.
+void each_assignment(const TemperedTable& table, const std::function<void(const std::vector<std::size_t>&)>& visit);
+
+/// Sums elements out of the product of `tables`. What is left replaces them: tables over the elements that `wanted`
+/// does not hold for, and one without elements. Returns the element at which a table would have more than kMostStates
+/// entries, and then leaves the tables as they are; nothing otherwise.
+std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
+                               std::size_t temperatures);
+
+}  // namespace lehr
