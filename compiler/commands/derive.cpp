@@ -39,6 +39,8 @@ void add_derive(CLI::App& app, Action& action) {
           conditionals::derivation_of(analysed->model, analysed->schedule.conditionals, *source);
       for (const schedule::Invariance& x : analysed->schedule.invariances)
         derivation.invariances.push_back(schedule::describe(analysed->model, analysed->schedule, x));
+      for (const schedule::Shift& x : analysed->schedule.shifts)
+        derivation.invariances.push_back(x.text);
       if (o->format == "latex") fmt::print("{}", conditionals::print_latex(derivation));
       else if (o->format == "html") fmt::print("{}", report::derivation_page(derivation, source->text));
       else if (o->format == "json") fmt::print("{}", conditionals::print_json(derivation));

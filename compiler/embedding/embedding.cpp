@@ -252,7 +252,7 @@ class EmbeddingBuilder {
     model.hash = e_.abi;
     native::Image& image = e_.image;
     constexpr std::size_t kScalars = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kScalars + 27), "a member for every field below");
+    static_assert(sizeof(machine::Model) == 8 * (kScalars + 30), "a member for every field below");
     native::Image::Words scalars(kScalars);
     std::memcpy(scalars.data(), &model, 8 * kScalars);
     image.model.assign(scalars.begin(), scalars.end());
@@ -267,7 +267,7 @@ class EmbeddingBuilder {
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
     for (native::Image::Words& w : std::vector{words(t_.phases), words(t_.priors), words(t_.transformed),
-                                               words(t_.rescaled), words(t_.invariances)})
+                                               words(t_.rescaled), words(t_.forms), words(t_.followers), words(t_.invariances), words(t_.shifts)})
       image.model.emplace_back(std::move(w));
     native::Image::Strings plates, parameters;
     for (const model::PlateId p : t_.size_plates)

@@ -15,7 +15,7 @@ bool tests_end(const CaviOptions& options, const RunContext& g) {
 
 Requirements Ascent::requirements() const {
   // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
-  return {.invariances = options.changes_basis(), .streams = options.annealing.kind != Annealing::Kind::stochastic};
+  return {.invariances = options.uses_invariances(), .streams = options.annealing.kind != Annealing::Kind::stochastic};
 }
 
 Result<PreparedRun> Ascent::prepare(const RunContext& g) const {

@@ -133,10 +133,13 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"words", data.words},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
-  if (const ExtrapolationCounts& tried = best.outcome.extrapolations; tried.accepted + tried.refused > 0)
-    out["leaps"] = {{"taken", tried.accepted}, {"refused", tried.refused}};
-  if (const InvarianceCounts& tried = best.outcome.invariances; tried.accepted + tried.refused > 0)
-    out["changes_of_basis"] = {{"accepted", tried.accepted}, {"refused", tried.refused}};
+  const TriedSteps& tried = best.outcome.tried;
+  const auto count = [&](const char* name, const char* accepted, const Attempts& steps) {
+    if (steps.all() > 0) out[name] = {{accepted, steps.accepted}, {"refused", steps.refused}};
+  };
+  count("leaps", "taken", tried.extrapolations);
+  count("changes_of_basis", "accepted", tried.basis_changes);
+  count("shifts", "accepted", tried.shifts);
   for (const Saddle& s : best.outcome.saddles)
     out["saddle_points"].push_back(
         {{"elbo", s.elbo}, {"eigenvalue", s.eigenvalue}, {"left", s.left}, {"sweeps", s.sweeps}});

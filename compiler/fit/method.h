@@ -138,7 +138,7 @@ struct SearchedAscent {
   /// The options of the ascent and of the search.
   SearchOptions options;
   /// Returns the requirements: invariances, unless they are not wanted.
-  Requirements requirements() const { return {.invariances = options.changes_basis()}; }
+  Requirements requirements() const { return {.invariances = options.uses_invariances()}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_search, which fills in a SearchReport. A model that is proved to have one optimum gets plain

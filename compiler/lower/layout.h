@@ -81,7 +81,7 @@ struct Layout {
   std::map<BlockId, BufferId> picks;     // i64 by item: the value that a start gives a category, or -1
   std::map<BlockId, BufferId> marginal;  // while an item's sums are written: probabilities of its chains by step,
                                          // in work arrays
-  std::map<ArrayId, BufferId> array;     // statistics, their tables, and residual sums
+  std::map<ArrayId, BufferId> array;     // statistics, their tables, residual sums, and steps of shifts
   std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
   std::map<ArrayId, ResidualSum> residual;                  // to which a sum belongs
   std::vector<CachedGroup> cached_groups;                   // groups of cached sums

@@ -90,9 +90,9 @@ struct EnvelopeFunctions {
 struct InvarianceFunction {
   /// What the function writes of one variable.
   struct Variable {
-    BufferId count;                   // [1], number of elements
-    BufferId first, second;           // E x_j; E x_j x_l, of numbers E x_j^2 on the diagonal
-    BufferId linear, quadratic, log;  // coefficients in the priors of x_j, of x_j x_l, and of log x_j
+    BufferId count;              // [1], number of elements
+    BufferId first, second;      // E x_j; E x_j x_l, of numbers E x_j^2 on the diagonal
+    BufferId linear, quadratic;  // coefficients in the priors of x_j and of x_j x_l
   };
   /// What the function writes of one scale: a Gamma variable t in the priors. One scale for all components has one
   /// element.
@@ -100,9 +100,28 @@ struct InvarianceFunction {
     BufferId shape, rest;                     // coefficient of log t, plus 1; minus that of t, in all other terms
     std::vector<BufferId> linear, quadratic;  // by variable: minus the coefficients of t x_j and of t x_j^2, in priors
   };
+  /// What the function writes of one quadratic form.
+  struct Form {
+    BufferId moments;       // [j, l], sums over the elements of E x_j x'_l
+    BufferId coefficients;  // [j, l], their coefficients; with a follower, by its rows
+  };
+  /// What the function writes of one follower: coefficients of its rows, without those that forms give.
+  struct Follower {
+    BufferId linear, quadratic;  // [i, j], of entry j of row i; [i, j, l], of products of two
+  };
   std::size_t function = 0;         // (): fills the buffers
   std::vector<Variable> variables;  // by Invariance::variables
   std::vector<Scale> scales;        // by Invariance::scales
+  std::vector<Form> forms;          // by Invariance::forms
+  std::vector<Follower> followers;  // by Invariance::followers
+};
+
+/// The functions and buffers of a shift (schedule::Shift). Arrays have an axis over its components for each constant.
+struct ShiftFunctions {
+  std::size_t measure = 0;       // (): fills `gradient` and `curvature`, if all entries of `step` are 1
+  std::size_t move = 0;          // (): adds to the means of stored factors what the shift by `step` moves them by
+  BufferId step;                 // the constants
+  BufferId gradient, curvature;  // first and second derivatives of the ELBO by the constants
 };
 
 /// The functions and buffers that a driver uses. Functions are positions in Program::functions; the brackets have their
@@ -127,6 +146,7 @@ struct Interface {
   BufferId weights;                             // [8], by Weight; all 1 is plain coordinate ascent
   std::optional<ItemEnergies> item_energies;    // with temperatures or starts of single items
   std::vector<InvarianceFunction> invariances;  // by Schedule::invariances
+  std::vector<ShiftFunctions> shifts;           // by Schedule::shifts
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };
 

@@ -266,10 +266,12 @@ ExprId Terms::guard(const Guard& g, const Env& env) {
 std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
   if (const auto r = layout_.residual.find(array); r != layout_.residual.end())
     return address(r->second.of->sides[r->second.side].axes, at, env);
-  const schedule::Statistic& s = *layout_.statistic.at(array);
   std::vector<ExprId> logical, out;
   for (IndexId i : at)
     logical.push_back(index(i, env));
+  const auto of = layout_.statistic.find(array);
+  if (of == layout_.statistic.end()) return logical;
+  const schedule::Statistic& s = *of->second;
   // Only one half of a symmetric statistic is stored: the index of the first axis is the larger one.
   if (s.symmetric && at != s.at) {
     ExprId &first = logical[s.symmetric->first], &second = logical[s.symmetric->second];

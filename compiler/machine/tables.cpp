@@ -186,6 +186,8 @@ class Writer {
     write_component_tables(m_, s_, l_, subjects_, t_);
     for (std::size_t k = 0; k < s_.invariances.size(); ++k)
       write_invariance(s_.invariances[k], l_.interface.invariances[k]);
+    for (std::size_t k = 0; k < s_.shifts.size(); ++k)
+      write_shift(s_.shifts[k], l_.interface.shifts[k]);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
       t_.failures.push_back(improper_factor(m_, s_, conditionals::BlockId(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
@@ -499,7 +501,7 @@ class Writer {
   /// Returns the number of the buffer of a parameter with the role, if the block's sweeps do not form it from the
   /// transformed variables anyway; -1: it has none.
   std::int64_t global_parameter(conditionals::BlockId b, math::ParameterRole role) const {
-    if (s_.stage_of[b.index()]) return -1;
+    if (s_.stage_of[b.index()] || s_.conditionals[b].chain) return -1;
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       if (slot.block == b && parameter_role(slot) == role) return index(slot.buffer);
     }
@@ -516,14 +518,18 @@ class Writer {
                                std::ssize(t_.transformed),
                                std::ssize(x.variables),
                                std::ssize(t_.rescaled),
-                               std::ssize(x.scales)};
+                               std::ssize(x.scales),
+                               std::ssize(t_.forms),
+                               std::ssize(x.forms),
+                               std::ssize(t_.followers),
+                               std::ssize(x.followers)};
     for (std::size_t k = 0; k < x.variables.size(); ++k) {
       const schedule::Transformed& v = x.variables[k];
       const loops::InvarianceFunction::Variable& b = f.variables[k];
       t_.transformed.push_back({v.inverse, v.axis ? static_cast<std::int64_t>(*v.axis) : -1,
                                 global_parameter(v.block, Role::location), global_parameter(v.block, Role::precision),
-                                global_parameter(v.block, Role::spread), buffer(b.count), buffer(b.first),
-                                buffer(b.second), buffer(b.linear), buffer(b.quadratic), buffer(b.log)});
+                                buffer(b.count), buffer(b.first), buffer(b.second), buffer(b.linear),
+                                buffer(b.quadratic)});
     }
     for (std::size_t k = 0; k < x.scales.size(); ++k) {
       const loops::InvarianceFunction::Scale& b = f.scales[k];
@@ -535,7 +541,24 @@ class Writer {
         t_.statistics.push_back(buffer(b.quadratic[v]));
       }
     }
+    for (std::size_t k = 0; k < x.forms.size(); ++k) {
+      const std::optional<std::size_t> follower = x.forms[k].follower;
+      t_.forms.push_back({static_cast<std::int64_t>(x.forms[k].variable), index(f.forms[k].moments),
+                          index(f.forms[k].coefficients), follower ? static_cast<std::int64_t>(*follower) : -1,
+                          x.forms[k].order});
+    }
+    for (std::size_t k = 0; k < x.followers.size(); ++k) {
+      const conditionals::BlockId b = x.followers[k].block;
+      t_.followers.push_back({global_parameter(b, Role::location), global_parameter(b, Role::precision),
+                              index(f.followers[k].linear), index(f.followers[k].quadratic)});
+    }
     t_.invariances.push_back(row);
+  }
+
+  /// Writes the row of a shift.
+  void write_shift(const schedule::Shift& x, const loops::ShiftFunctions& f) {
+    t_.shifts.push_back({x.components ? extent(*x.components) : 1, static_cast<std::int64_t>(f.measure),
+                         static_cast<std::int64_t>(f.move), index(f.step), index(f.gradient), index(f.curvature)});
   }
 
   /// Writes a row for each posterior parameter.
@@ -636,7 +659,10 @@ machine::Model model_of(const Tables& t) {
   point(m.priors, m.prior_count, t.priors);
   point(m.transformed, m.transformed_count, t.transformed);
   point(m.rescaled, m.rescaled_count, t.rescaled);
+  point(m.forms, m.form_count, t.forms);
+  point(m.followers, m.follower_count, t.followers);
   point(m.invariances, m.invariance_count, t.invariances);
+  point(m.shifts, m.shift_count, t.shifts);
   m.failure_count = static_cast<std::int64_t>(t.failures.size());
   return m;
 }

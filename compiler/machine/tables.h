@@ -36,7 +36,10 @@ struct Tables {
   std::vector<machine::PriorRow> priors;            // parameters of an updatable prior
   std::vector<machine::TransformedRow> transformed;  // variables of invariances
   std::vector<machine::RescaledRow> rescaled;        // scales of their priors
+  std::vector<machine::FormRow> forms;               // quadratic forms in them
+  std::vector<machine::FollowerRow> followers;       // matrices in these forms
   std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
+  std::vector<machine::ShiftRow> shifts;             // shifts of constants that leave it alone
   machine::Model model = {};                         // scalar members only; model_of() adds the pointers
 
   /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).

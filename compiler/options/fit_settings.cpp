@@ -56,7 +56,7 @@ constexpr FitOption kOptions[] = {
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange, kForConverging,
      "Sweeps after which a slowly converging run may extrapolate ({only}); 0: sweeps alone, no changes of basis"},
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
-     "Make no changes of basis between sweeps ({only}). `lehr derive` prints which variables they concern"},
+     "Take no steps along any invariances ({only}). `lehr derive` prints which variables they concern"},
     {"no-saddle-test", "no_saddle_test", &FitOptions::no_saddle_test, kNoRange, kForConverging,
      "Do not test for a saddle point at the end of runs with heat, or from given or flat start values ({only})"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,

@@ -77,8 +77,9 @@ class Finder {
   bool can_transform(BlockId b) const {
     const Block& block = c_[b];
     const model::Variable& v = variable(b);
-    if (!block.factor || !block.has_entropy() || block.chain || block.mean || v.auxiliary || has_data(v)) return false;
-    if (s_.storage[b.index()] != Storage::stored || (s_.local[b.index()] && !s_.stage_of[b.index()])) return false;
+    if (!block.factor || !block.has_entropy() || block.mean || v.auxiliary || has_data(v)) return false;
+    if (s_.storage[b.index()] != Storage::stored || (block.chain && s_.stage_of[b.index()])) return false;
+    if (s_.local[b.index()] && !s_.stage_of[b.index()] && !block.chain) return false;
     if (std::ranges::any_of(v.axes, [&](PlateId p) { return m_[m_[p].set].parent.has_value(); })) return false;
     const auto axes = std::ranges::count_if(v.axes, [&](PlateId p) { return is_plate(p); });
     if (is_vector(block)) return axes == 0 && v.event.size() == 1 && is_plate(v.event[0]);
@@ -142,7 +143,7 @@ class Finder {
   std::optional<Invariance> check(const Signs& signs) {
     Invariance out{plate_};
     for (const auto& [b, sign] : signs) {
-      if (!is_formed_first(b)) return std::nullopt;
+      if (!is_formed_first(s_, b)) return std::nullopt;
       out.diagonal = out.diagonal || axis_of(b).has_value();
       out.variables.push_back(transformed(b, sign < 0));
     }
@@ -157,24 +158,19 @@ class Finder {
       if (std::ranges::any_of(own, [&](std::size_t x) { return !t.atoms[x].opaque.empty(); })) return std::nullopt;
       if (is_balanced(t, own, signs)) out.diagonal = out.diagonal || !is_contraction(t, own, signs);
       else if (own.size() == 1 && is_prior(t, own[0])) priors.push_back(k);
-      else return std::nullopt;
+      else if (!add_form(k, own, out)) return std::nullopt;
     }
+    if ((out.diagonal && !out.forms.empty()) || !are_followers(out)) return std::nullopt;
     find_scales(priors, signs, out);
     for (const std::size_t k : priors)
       add_prior(k, signs, out);
-    const bool has_priors = std::ranges::all_of(out.variables, [](const Transformed& v) { return !v.priors.empty(); });
+    std::vector<bool> priced;
+    for (const Transformed& v : out.variables)
+      priced.push_back(!v.priors.empty());
+    for (const QuadraticForm& x : out.forms)
+      priced[x.variable] = true;
+    const bool has_priors = std::ranges::find(priced, false) == priced.end();
     return has_priors ? std::optional(std::move(out)) : std::nullopt;
-  }
-
-  /// Returns true if the block is global, or if a sweep begins with the items that it belongs to, and none of the
-  /// blocks that the items update before it reads it.
-  bool is_formed_first(BlockId b) const {
-    const auto stage = s_.stage_of[b.index()];
-    if (!stage) return true;
-    if (s_.sweep.empty() || s_.sweep[0].step != *stage || s_.sweep[0].refresh) return false;
-    const std::vector<BlockId>& blocks = std::get<ItemStage>(s_.steps[*stage]).blocks;
-    const std::vector<BlockId> before(blocks.begin(), std::ranges::find(blocks, b));
-    return before.empty() || !conditionals::share_a_term(c_, b, before);
   }
 
   /// Returns true if every component in the term occurs in as many statistics of either sign.
@@ -289,6 +285,142 @@ class Finder {
     return out;
   }
 
+  /// Adds the term to the forms if it is a sum of products of two components of one variable, over some of its
+  /// elements, times what is the same for all of them: at most an atom of a follower, and factors that are not of
+  /// items.
+  bool add_form(std::size_t k, std::vector<std::size_t> own, Invariance& out) const {
+    const Term& t = c_.density.terms[k];
+    const BlockId b = block_of(t.atoms[own[0]]);
+    std::vector<IndexId> products;
+    for (const std::size_t x : own) {
+      if (block_of(t.atoms[x]) != b || !is_vector(c_[b]) || s_.stage_of[b.index()]) return false;
+      std::ranges::copy(t.atoms[x].event, std::back_inserter(products));
+    }
+    if (products.size() != 2 || !t.multiplicities.empty()) return false;
+    std::set<IndexVarId> elements;
+    for (const std::size_t x : own) {
+      for (const IndexId i : t.atoms[x].axes)
+        a_.collect(i, elements);
+    }
+    QuadraticForm form{0, t, {}, {}, t, products, {}, 0};
+    while (out.variables[form.variable].block != b)
+      ++form.variable;
+    for (std::size_t x = own.size(); x-- > 0;)
+      form.coefficient.atoms.erase(form.coefficient.atoms.begin() + static_cast<std::ptrdiff_t>(own[x]));
+    form.coefficient.guards.clear();
+    std::erase_if(form.coefficient.index_vars, [&](IndexVarId v) { return elements.contains(v); });
+    if (!add_follower(form, products, out)) return false;
+    // The moments have the row of the follower first.
+    if (form.order == 1 && form.at[0] != products[0]) std::ranges::reverse(own);
+    // The coefficient is without the elements, and the elements and guards are without components and rows.
+    for (const IndexVarId v : form.coefficient.index_vars) {
+      const auto in_guard = [&](const density::Guard& g) {
+        std::set<IndexVarId> in;
+        density::collect(a_, g, in);
+        return in.contains(v);
+      };
+      if (elements.contains(v) || std::ranges::any_of(t.guards, in_guard)) return false;
+    }
+    Term rest = form.coefficient;
+    const auto mentions_element = [&](IndexVarId v) { return is_mentioned(rest, v, {}); };
+    if (std::ranges::any_of(elements, mentions_element)) return false;
+    const auto is_global = [&](const Atom& y) { return !s_.local[block_of(y).index()] && y.opaque.empty(); };
+    if (!std::ranges::all_of(rest.atoms, is_global)) return false;
+    form.first = out.variables[form.variable].component;
+    form.second = out.variables[form.variable].other;
+    form.moments = moments_of(t, own, form);
+    out.forms.push_back(std::move(form));
+    return true;
+  }
+
+  /// Returns the sums of the products of two components over the elements in the term.
+  Term moments_of(const Term& t, const std::vector<std::size_t>& own, const QuadraticForm& form) const {
+    Term out{a_.number(1), {}, {}, {}, t.guards, t.origin};
+    std::vector<IndexId> free{a_.index(form.first), a_.index(form.second)};
+    std::set<IndexVarId> elements;
+    for (const std::size_t x : own) {
+      Atom atom = t.atoms[x];
+      for (const IndexId i : atom.axes)
+        a_.collect(i, elements);
+      for (IndexId& i : atom.event) {
+        i = free.front();
+        free.erase(free.begin());
+      }
+      out.atoms.push_back(std::move(atom));
+    }
+    for (const IndexVarId v : t.index_vars) {
+      if (elements.contains(v)) out.index_vars.push_back(v);
+    }
+    out.index_vars.push_back(form.first);
+    out.index_vars.push_back(form.second);
+    return out;
+  }
+
+  /// Takes the atom of a follower out of the coefficient of a form, if there is one whose entries belong to the
+  /// products. Returns false if the components are not free, or belong to something else.
+  bool add_follower(QuadraticForm& form, const std::vector<IndexId>& products, Invariance& out) const {
+    Term& t = form.coefficient;
+    for (const IndexId i : products) {
+      if (!free_variable(t, i)) return false;
+    }
+    for (std::size_t k = 0; k < t.atoms.size(); ++k) {
+      const Atom& x = t.atoms[k];
+      if (!may_follow(block_of(x))) continue;
+      const IndexId row = x.axes[0];
+      if (!free_variable(t, row)) return false;
+      const bool pair = x.stat == Stat::comp2;
+      const std::vector<IndexId> order = pair ? x.event : std::vector{row, x.event[0]};
+      if (!std::ranges::is_permutation(order, products) || order[0] == order[1]) return false;
+      if (pair && std::ranges::find(products, row) != products.end()) return false;
+      form.order = pair ? 2 : 1;
+      form.at = {row};
+      auto at = std::ranges::find(out.followers, block_of(x), &Follower::block);
+      if (at == out.followers.end()) at = out.followers.insert(at, {block_of(x), {}});
+      form.follower = static_cast<std::size_t>(at - out.followers.begin());
+      t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
+      // The entries of the row are summed by the product, not by the coefficient.
+      for (const IndexId i : products) {
+        const IndexVarId b = std::get<IndexVarRef>(a_[i]).bound;
+        if (i != row && is_mentioned(t, b, {})) return false;
+        if (i != row) std::erase(t.index_vars, b);
+      }
+      return true;
+    }
+    return true;
+  }
+
+  /// Returns true if the block is a matrix with Normal rows, whose axis and vectors run over the plate.
+  bool may_follow(BlockId b) const {
+    const Block& block = c_[b];
+    const model::Variable& v = variable(b);
+    return block.factor && block.has_entropy() && !block.chain && !block.mean && !v.auxiliary && !has_data(v) &&
+           is_vector(block) && s_.storage[b.index()] == Storage::stored && !s_.local[b.index()] && v.axes.size() == 1 &&
+           is_plate(v.axes[0]) && is_plate(v.event[0]) && !block.coupled();
+  }
+
+  /// Returns true if all other uses of the followers are sums over their entries of what does not belong to items; adds
+  /// these uses.
+  bool are_followers(Invariance& out) const {
+    for (Follower& f : out.followers) {
+      for (const Use& u : c_[f.block].uses) {
+        const Term& t = c_.density.terms[u.term];
+        const auto changes = [&](const Atom& x) {
+          return std::ranges::any_of(out.variables, [&](const Transformed& v) { return v.block == block_of(x); });
+        };
+        if (std::ranges::any_of(t.atoms, changes)) continue;
+        const Atom& own = t.atoms[u.atom];
+        const bool linear = own.stat == Stat::comp || own.stat == Stat::comp2;
+        const auto is_other = [&](const Atom& x) {
+          return x == own || (block_of(x) != f.block && !s_.local[block_of(x).index()]);
+        };
+        if (!linear || !own.opaque.empty() || !t.multiplicities.empty() || !std::ranges::all_of(t.atoms, is_other))
+          return false;
+        f.rest.push_back(u);
+      }
+    }
+    return true;
+  }
+
   /// Finds Gamma blocks that multiply priors of the invariance and occur otherwise only in terms without items.
   void find_scales(const std::vector<std::size_t>& priors, const Signs& signs, Invariance& out) const {
     std::set<BlockId> candidates;
@@ -337,7 +469,7 @@ class Finder {
     const auto own = static_cast<std::size_t>(
         std::ranges::find_if(t.atoms, [&](const Atom& x) { return signs.contains(block_of(x)); }) - t.atoms.begin());
     const Atom& x = t.atoms[own];
-    PriorTerm prior{t, x.stat, components(x)};
+    PriorTerm prior{t, components(x)};
     std::set<IndexVarId> element;
     for (std::size_t k = 0; k < x.axes.size(); ++k) {
       if (k != axis_of(block_of(x))) a_.collect(x.axes[k], element);
@@ -362,6 +494,19 @@ class Finder {
 
 }  // namespace
 
+bool is_formed_first(const Schedule& s, BlockId b) {
+  const auto stage = s.stage_of[b.index()];
+  const bool begins = !s.sweep.empty() && !s.sweep[0].refresh;
+  if (!stage) {
+    const auto* update = begins ? std::get_if<BlockUpdate>(&s.steps[s.sweep[0].step]) : nullptr;
+    return !s.conditionals[b].chain || (update && update->block == b);
+  }
+  if (!begins || s.sweep[0].step != *stage) return false;
+  const std::vector<BlockId>& blocks = std::get<ItemStage>(s.steps[*stage]).blocks;
+  const std::vector<BlockId> before(blocks.begin(), std::ranges::find(blocks, b));
+  return before.empty() || !conditionals::share_a_term(s.conditionals, b, before);
+}
+
 bool Transformed::needs(std::size_t components) const {
   return std::ranges::any_of(priors, [&](const PriorTerm& p) { return p.components.size() == components; });
 }
@@ -373,7 +518,10 @@ std::string describe(const model::Model& m, const Schedule& s, const Invariance&
     return fmt::format("{} -> {} {}", name(v), name(v), by);
   };
   std::string out = fmt::format("{} over {}", listed(x.variables, change), m[x.plate].name);
-  if (!x.scales.empty()) out += fmt::format("; {} chosen anew", listed(x.scales, name));
+  std::vector<std::string> anew;
+  std::ranges::transform(x.scales, std::back_inserter(anew), name);
+  std::ranges::transform(x.followers, std::back_inserter(anew), name);
+  if (!anew.empty()) out += fmt::format("; {} chosen anew", listed(anew));
   return out;
 }
 

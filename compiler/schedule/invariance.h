@@ -15,6 +15,10 @@ namespace lehr::schedule {
 /// Sums over items are terms still, of which regroup() makes statistics.
 std::vector<Invariance> find_invariances(const model::Model& m, Schedule& s);
 
+/// Returns true if the block is global, or if a sweep begins with the items that it belongs to, and none of the blocks
+/// that the items update before it reads it. The next sweep then forms it from the other blocks alone.
+bool is_formed_first(const Schedule& s, BlockId b);
+
 /// Returns the invariance in words: "W -> W R, z -> z R^-T over latent; alpha is chosen anew".
 std::string describe(const model::Model& m, const Schedule& s, const Invariance& x);
 

@@ -11,6 +11,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/schedule/invariance.h"
 #include "compiler/schedule/regroup.h"
+#include "compiler/schedule/shift.h"
 #include "compiler/schedule/tempered.h"
 
 namespace lehr::schedule {
@@ -389,7 +390,10 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     if (std::holds_alternative<ItemStage>(s.steps[k])) complete_stage(m, integrals, k, whole, s);
   }
   s.sweep = sweep_of(m, s);
-  if (options.invariances) s.invariances = find_invariances(m, s);
+  if (options.invariances) {
+    s.invariances = find_invariances(m, s);
+    s.shifts = find_shifts(m, s);
+  }
   const auto visits_items = [](const Step& x) { return std::holds_alternative<ItemStage>(x); };
   PlanOptions grouping = options;
   if (std::ranges::any_of(s.steps, visits_items)) grouping.sizes.clear();

@@ -20,6 +20,7 @@
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/residual.h"
+#include "compiler/schedule/shift.h"
 #include "runtime/threshold.h"
 
 namespace lehr::schedule {
@@ -91,6 +92,30 @@ class TermDivider {
       divided.outer_at.push_back(a_.index(b));
     }
     t = add(std::move(divided), stage, item);
+  }
+
+  /// Divides a term that no update reads, as term() does, but not at the index variables of `outside`. Returns false if
+  /// it has local atoms and cannot be divided.
+  bool divide_alone(OuterTerm& t, const std::vector<IndexId>& outside) {
+    std::optional<std::size_t> stage;
+    std::set<IndexVarId> items;
+    for (const Atom& x : t.term.atoms) {
+      const auto at = s_.stage_of[c_.block_of[x.variable.index()].index()];
+      if (!at) continue;
+      const auto* item = std::get_if<density::IndexVarRef>(&a_[x.axes[0]]);
+      if (!item || (stage && stage != at)) return false;
+      stage = at;
+      items = {item->bound};
+    }
+    if (!stage) items = data_items(t.term);
+    for (const IndexId i : outside)
+      std::erase_if(items, [&](IndexVarId b) { return a_.mentions(i, b); });
+    if (items.empty()) return true;
+    const IndexVarId item = stage ? *items.begin() : IndexVarId();
+    std::optional<DividedTerm> divided = named(
+        t.term, std::move(items), [&](const Atom& x) { return stage && is_local(x); }, 1);
+    if (divided) t = add(std::move(*divided), stage, item);
+    return divided || !stage;
   }
 
   /// Makes a cached sum of a term that stayed whole, unless its data can be summed once into a table. The atoms that
@@ -632,6 +657,17 @@ void regroup(const model::Model& m, const PlanOptions& options, Schedule& s) {
       if (v.needs(2)) splitter.sum_items(v.second, both, *stage);
     }
   }
+  std::erase_if(s.shifts, [&](Shift& x) {
+    const auto cannot = [&](Shift::Derivative& d) {
+      if (!splitter.divide_alone(d.term, d.components)) return true;
+      // The division has renamed index variables.
+      const std::size_t order = d.components.size();
+      d.components =
+          constants_of(s.conditionals.density.algebra, d.term.term.coef, x.step).value_or(std::vector<IndexId>());
+      return d.components.size() != order;
+    };
+    return std::ranges::any_of(x.gradient, cannot) || std::ranges::any_of(x.curvature, cannot);
+  });
   splitter.halve_symmetric_sums();
 }
 

@@ -178,7 +178,7 @@ struct PlanOptions {
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
-  /// True if Schedule::invariances are wanted, for coordinate ascent. They may need further statistics.
+  /// True if Schedule::invariances and Schedule::shifts are wanted, for coordinate ascent. They may need further statistics.
   bool invariances = false;
   /// The thresholds of the schedule.
   Thresholds thresholds = thresholds_of_environment();
@@ -190,8 +190,6 @@ struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The statistic of the element.
-  math::Stat stat = math::Stat::value;
   /// The component of the element for each event index of the statistic; of a number, the one component.
   std::vector<density::IndexId> components;
   /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
@@ -216,7 +214,7 @@ struct Transformed {
   /// The terms of the prior.
   std::vector<PriorTerm> priors = {};
 
-  /// Returns true if some term of the prior has a statistic with so many components (1 or 2, logarithms aside).
+  /// Returns true if some term of the prior has a statistic with so many components (1 or 2).
   bool needs(std::size_t components) const;
 };
 
@@ -230,6 +228,33 @@ struct RescaledPrior {
   std::vector<conditionals::Use> rest = {};
 };
 
+/// A matrix with Normal rows that occurs in quadratic forms of transformed variables, and is chosen anew after a change
+/// of basis: A in Normal(A x[t-1], 1).
+struct Follower {
+  /// The block of the matrix; its axis and its vectors run over the components.
+  BlockId block;
+  /// The uses of the block outside these forms.
+  std::vector<conditionals::Use> rest = {};
+};
+
+/// A quadratic form in the elements of a transformed variable: coefficients times the sums of products x_j x'_l of
+/// components, where x and x' may be neighbours in a chain.
+struct QuadraticForm {
+  /// The variable, as an index into Invariance::variables.
+  std::size_t variable = 0;
+  /// The sum of the products over the elements, for all `first` and `second`.
+  Term moments;
+  /// The index variables of the components.
+  density::IndexVarId first = {}, second = {};
+  /// The coefficient of a product, or with a follower of the products with one row of it; and where it belongs.
+  Term coefficient;
+  std::vector<density::IndexId> at;
+  /// The matrix that multiplies the products, as an index into Invariance::followers.
+  std::optional<std::size_t> follower = {};
+  /// How many of its entries multiply each product: with 1, entry l of row j; with 2, entries j and l of every row.
+  int order = 0;
+};
+
 /// A transformation that leaves the likelihood alone: W -> W R, z -> R^-1 z in sum_k W[d][k] z[n][k]. It changes the
 /// ELBO only by the priors of the variables and by their entropies.
 struct Invariance {
@@ -241,6 +266,38 @@ struct Invariance {
   std::vector<Transformed> variables = {};
   /// The scales of their priors that are chosen anew.
   std::vector<RescaledPrior> scales = {};
+  /// What it changes besides priors with one statistic of all elements.
+  std::vector<QuadraticForm> forms = {};
+  /// The matrices in the forms.
+  std::vector<Follower> followers = {};
+};
+
+/// A shift of constants c that leaves the likelihood alone: z -> z - c, m -> m + sum_k W[k] c[k]. Means move, and with
+/// them the priors and, where W is not known, the expected likelihood: the ELBO is quadratic in c. The constants are an
+/// array, which coefficients of terms read.
+struct Shift {
+  /// A term of the derivative of the ELBO. It has the constant as a factor, or two for the second derivative.
+  struct Derivative {
+    OuterTerm term;                            // with the constants
+    std::vector<density::IndexId> components;  // which constants they are
+  };
+  /// A variable with a stored factor whose mean moves.
+  struct Moved {
+    BlockId block;                       // the block of the variable
+    Term by;                             // what is added to the mean, for all elements
+    std::vector<density::IndexId> axes;  // the element, one index for each axis
+    std::vector<density::IndexId> event; // the entry of a vector
+  };
+  /// The plate of the constants; none for a single constant.
+  std::optional<model::PlateId> components;
+  /// The array of the constants.
+  ArrayId step;
+  /// The moved variables. Variables of items are left out: the next sweep forms them from the others.
+  std::vector<Moved> moved = {};
+  /// The derivatives where all constants are 0.
+  std::vector<Derivative> gradient = {}, curvature = {};
+  /// The shift in words.
+  std::string text;
 };
 
 /// The updates of a model and the sums that they read.
@@ -268,6 +325,8 @@ struct Schedule {
   std::vector<Residual> residuals;
   /// The transformations that leave the likelihood alone (PlanOptions::invariances).
   std::vector<Invariance> invariances;
+  /// The shifts that leave the likelihood alone (PlanOptions::invariances).
+  std::vector<Shift> shifts;
   /// The number of derived arrays; their ids are 0 .. arrays - 1.
   std::size_t arrays = 0;
 };

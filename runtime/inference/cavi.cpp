@@ -134,7 +134,7 @@ CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
       o_(options),
       stopping_rule_(e, o_),
       extrapolation_(e, o_.leap_after),
-      invariances_(e, o_.changes_basis()) {}
+      invariances_(e, o_.uses_invariances()) {}
 
 void CaviRun::end(Status status) {
   out_.status = status;
@@ -177,10 +177,11 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   ++out_.iterations;
   if (extrapolating) {
     extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
-    out_.extrapolations = extrapolation_.count();
+    out_.tried.extrapolations = extrapolation_.count();
   }
   const bool undone = rotated && !invariances_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
-  out_.invariances = invariances_.count();
+  out_.tried.basis_changes = invariances_.basis_changes();
+  out_.tried.shifts = invariances_.shifts();
   // The state is that which the rule has judged before.
   if (undone) extrapolation_.forget();
   if (!a.active(now)) extrapolation_.note_sweep();
@@ -219,7 +220,7 @@ bool CaviRun::judge(double t, double noise, double objective) {
   if (extrapolation_.undone()) return false;
   // Of two sweeps one may follow an extrapolation, so that their movements say less of the distance to the fixed point.
   constexpr double kShare = 0.25;
-  const bool extrapolates = out_.extrapolations.accepted + out_.extrapolations.refused > 0;
+  const bool extrapolates = out_.tried.extrapolations.all() > 0;
   const bool still = stopping_rule_.converged(out_.elbo, extrapolates ? kShare : 1),
              before = std::exchange(still_, still);
   if (!still || a.active(out_.iterations - 1)) return false;

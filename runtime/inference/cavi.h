@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/inference/anneal.h"
+#include "runtime/inference/attempts.h"
 #include "runtime/inference/extrapolation.h"
 #include "runtime/inference/invariance.h"
 #include "runtime/inference/sweep.h"
@@ -49,11 +50,11 @@ struct CaviOptions : SweepOptions {
   std::int64_t leap_after =
       6;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: plain sweeps alone
   bool test_end = true;         // a converged run may be tested for a saddle point (saddle.h)
-  bool invariances = true;      // changes of basis between sweeps (invariance.h), unless there are plain sweeps alone
+  bool invariances = true;      // steps along invariances between sweeps (invariance.h), unless plain sweeps alone
   std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
 
-  /// Returns true if changes of basis are wanted.
-  bool changes_basis() const { return invariances && leap_after > 0; }
+  /// Returns true if steps along invariances are wanted.
+  bool uses_invariances() const { return invariances && leap_after > 0; }
 };
 
 /// A fixed point of sweeps that was no maximum of the ELBO, or that could be left for a higher one (saddle.h).
@@ -71,8 +72,7 @@ struct Outcome {
   double elbo = 0;                     // the last ELBO, at temperature 1, in nats
   std::string failure;                 // numerical_failure: the message for the user
   std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
-  ExtrapolationCounts extrapolations;  // extrapolations tried
-  InvarianceCounts invariances;        // changes of basis tried
+  TriedSteps tried;                    // steps between sweeps
   std::vector<Saddle> saddles;         // saddle points that it met, in order
 };
 

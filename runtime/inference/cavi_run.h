@@ -25,7 +25,7 @@ class CaviRun {
   void advance(bool last, const OnSweep& on_sweep);
   /// Counts falls of the objective and returns true if the run has converged.
   bool judge(double temperature, double noise, double objective);
-  /// Returns the least gain, in nats, for which a change of basis is made: what the stopping rule would hardly notice.
+  /// Returns the least gain, in nats, for which a step along an invariance is made: what the stopping rule would hardly notice.
   double least_gain() const;
   /// Ends the run.
   void end(Status status);
@@ -35,7 +35,7 @@ class CaviRun {
   Outcome out_;                                 // of all pieces
   StoppingRule stopping_rule_;                  // the stopping rule
   Extrapolation extrapolation_;                 // extrapolation
-  Invariances invariances_;                     // changes of basis
+  Invariances invariances_;                     // steps along invariances
   Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
   bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
   std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable

@@ -1,8 +1,10 @@
 // Newton steps for J(R), by conjugate gradients. With R = exp(X) R0, the second derivatives of J at X = 0 couple mainly
 // X_kl with X_lk: exactly so where the moments and coefficients are diagonal, as they are at an optimum with
-// independent priors. So the Newton steps of these pairs are the preconditioner. Steps are halved until J rises.
+// independent priors. So the Newton steps of these pairs are the preconditioner. Steps are halved until J rises. With
+// forms, steps are those of a quasi-Newton method.
 #include "runtime/inference/change_of_basis.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
@@ -22,6 +24,8 @@ struct Moved {
   std::vector<VectorXd> first;
   std::vector<MatrixXd> second;
   std::vector<VectorXd> rates;
+  std::vector<MatrixXd> forms;  // by form: its moments
+  std::vector<Rows> followers;
   double value = -std::numeric_limits<double>::infinity();
 };
 
@@ -40,6 +44,63 @@ VectorXd rates_of(const RescaledSums& scale, const Moved& x) {
   return out;
 }
 
+/// The natural parameters of the rows of a follower: h, and L, of exp(h' a - a' L a / 2).
+struct NaturalRows {
+  MatrixXd linear;
+  std::vector<MatrixXd> precision;
+};
+
+/// Returns the natural parameters of a follower, for these moments of the forms.
+NaturalRows natural_rows(const BasisProblem& p, const Moved& x, std::size_t follower) {
+  const FollowerSums& of = p.followers[follower];
+  NaturalRows out{of.linear, {}};
+  for (const MatrixXd& q : of.quadratic)
+    out.precision.push_back(-(q + q.transpose()));
+  for (std::size_t f = 0; f < p.forms.size(); ++f) {
+    const FormSums& form = p.forms[f];
+    if (form.follower != static_cast<std::int64_t>(follower)) continue;
+    if (form.order == 1) out.linear += form.coefficients.col(0).asDiagonal() * x.forms[f];
+    for (std::size_t i = 0; form.order == 2 && i < out.precision.size(); ++i)
+      out.precision[i] -= form.coefficients(static_cast<Index>(i), 0) * (x.forms[f] + x.forms[f].transpose());
+  }
+  return out;
+}
+
+/// Returns the expected coefficients of the products of a form: those of a follower at its best factors.
+MatrixXd expected_coefficients(const FormSums& form, const Moved& x) {
+  if (form.follower < 0) return form.coefficients;
+  const Rows& rows = x.followers[static_cast<std::size_t>(form.follower)];
+  if (form.order == 1) return form.coefficients.col(0).asDiagonal() * rows.mean;
+  MatrixXd out = MatrixXd::Zero(rows.mean.cols(), rows.mean.cols());
+  for (Index i = 0; i < rows.mean.rows(); ++i) {
+    out += form.coefficients(i, 0) * (rows.mean.row(i).transpose() * rows.mean.row(i) +
+                                      rows.precision[static_cast<std::size_t>(i)].inverse());
+  }
+  return out;
+}
+
+/// Adds the forms of the change to J, and the best factors of the followers.
+void add_forms(const BasisProblem& p, const MatrixXd& change, Moved& out, double& value) {
+  for (const FormSums& form : p.forms) {
+    const MatrixXd m = transform_of(change, p.variables[form.variable].inverse);
+    out.forms.emplace_back(m * form.moments * m.transpose());
+    if (form.follower < 0) value += form.coefficients.cwiseProduct(out.forms.back()).sum();
+  }
+  for (std::size_t k = 0; k < p.followers.size(); ++k) {
+    NaturalRows natural = natural_rows(p, out, k);
+    Rows rows{MatrixXd(natural.linear.rows(), natural.linear.cols()), {}};
+    for (Index i = 0; i < natural.linear.rows(); ++i) {
+      const Eigen::LLT<MatrixXd> solver(natural.precision[static_cast<std::size_t>(i)]);
+      const VectorXd h = natural.linear.row(i), mean = solver.solve(h);
+      if (solver.info() != Eigen::Success) value = std::numeric_limits<double>::quiet_NaN();
+      value += h.dot(mean) / 2 - solver.matrixLLT().diagonal().array().log().sum();
+      rows.mean.row(i) = mean;
+    }
+    rows.precision = std::move(natural.precision);
+    out.followers.push_back(std::move(rows));
+  }
+}
+
 /// Returns J of the change, up to a constant, and what it consists of.
 Moved moved(const BasisProblem& p, const MatrixXd& change) {
   Moved out;
@@ -53,19 +114,19 @@ Moved moved(const BasisProblem& p, const MatrixXd& change) {
     value += v.count * (v.inverse ? -determinant : determinant);
     if (v.linear.size() > 0) value += v.linear.dot(out.first.back());
     if (v.quadratic.size() > 0) value += v.quadratic.cwiseProduct(out.second.back()).sum();
-    if (v.log.size() > 0) value += v.count * v.log.dot(VectorXd(m.diagonal().array().log()));
   }
   for (const RescaledSums& s : p.scales) {
     out.rates.push_back(rates_of(s, out));
     if (!(out.rates.back().minCoeff() > 0)) return out;
     value -= s.shape.dot(VectorXd(out.rates.back().array().log()));
   }
+  add_forms(p, change, out, value);
   if (std::isfinite(value)) out.value = value;
   return out;
 }
 
-/// Returns J of no change with the present factors of the scales, which are not the best: at least the part of the ELBO
-/// that a change replaces. (It is that part if the shapes are the best ones.)
+/// Returns J of no change with the present factors of the scales and followers, which are not the best: at least the
+/// part of the ELBO that a change replaces. (It is that part if the shapes of the scales are the best ones.)
 double value_now(const BasisProblem& p, const Moved& x) {
   double out = x.value;
   for (std::size_t k = 0; k < p.scales.size(); ++k) {
@@ -73,6 +134,19 @@ double value_now(const BasisProblem& p, const Moved& x) {
     for (Index j = 0; j < s.rest.size(); ++j) {
       const double rate = s.now_rate[j], shape = s.now_shape[j], best = x.rates[k][j];
       out += s.shape[j] * std::log(best / rate) + shape - shape * best / rate;
+    }
+  }
+  for (std::size_t k = 0; k < p.followers.size(); ++k) {
+    const NaturalRows natural = natural_rows(p, x, k);
+    const Rows &best = x.followers[k], &now = p.followers[k].now;
+    for (Index i = 0; i < natural.linear.rows(); ++i) {
+      // Minus the Kullback-Leibler divergence of the present factor from the best one.
+      const MatrixXd &is = now.precision[static_cast<std::size_t>(i)], &to = best.precision[static_cast<std::size_t>(i)];
+      const MatrixXd ratio = is.llt().solve(to);
+      const VectorXd off = now.mean.row(i) - best.mean.row(i);
+      out -= (ratio.trace() - static_cast<double>(ratio.rows()) + off.dot(to * off) -
+              std::log(ratio.partialPivLu().determinant())) /
+             2;
     }
   }
   return out;
@@ -116,7 +190,6 @@ Derivatives derivatives(const BasisProblem& p, const Moved& x) {
     out.priors.push_back(coefficients(p, x, v));
     const auto& [quadratic, linear] = out.priors.back();
     MatrixXd gradient = of.count * MatrixXd::Identity(n, n);
-    if (of.log.size() > 0) gradient.diagonal() += of.count * of.log;
     VectorXd both = VectorXd::Zero(n);  // second-order part of the variable by X_kk^2
     MatrixXd square = MatrixXd::Zero(n, n);
     if (x.second[v].size() > 0) {
@@ -131,6 +204,11 @@ Derivatives derivatives(const BasisProblem& p, const Moved& x) {
     out.gradient += of.inverse ? MatrixXd(-gradient.transpose()) : gradient;
     out.square += of.inverse ? MatrixXd(square.transpose()) : square;
     out.product += both * Eigen::RowVectorXd::Ones(n) + VectorXd::Ones(n) * both.transpose();
+  }
+  for (std::size_t f = 0; f < p.forms.size(); ++f) {
+    const MatrixXd q = expected_coefficients(p.forms[f], x), &s = x.forms[f];
+    const MatrixXd gradient = q * s.transpose() + q.transpose() * s;
+    out.gradient += p.variables[p.forms[f].variable].inverse ? MatrixXd(-gradient.transpose()) : gradient;
   }
   return out;
 }
@@ -266,6 +344,43 @@ MatrixXd ascent_direction(const BasisProblem& p, const Moved& at, const Derivati
   return out.size() > 0 ? out : direction;
 }
 
+/// The quasi-Newton method of Broyden, Fletcher, Goldfarb and Shanno, for problems with forms, whose second derivatives
+/// are not computed (Nocedal & Wright 2006, section 6.1).
+class QuasiNewton {
+ public:
+  /// Begins with the curvature of the logarithms of determinants.
+  explicit QuasiNewton(const BasisProblem& p) {
+    double curvature = 0;
+    for (const TransformedSums& v : p.variables)
+      curvature += v.count;
+    const Index n = p.components * p.components;
+    inverse_ = MatrixXd::Identity(n, n) / (2 * curvature);
+  }
+
+  /// Returns an ascent direction at a gradient.
+  MatrixXd direction(const MatrixXd& gradient) {
+    const VectorXd now = gradient.reshaped();
+    if (step_.size() > 0) update(last_ - now);
+    last_ = now;
+    return VectorXd(inverse_ * now).reshaped(gradient.rows(), gradient.cols());
+  }
+  /// Notes the step that was made from there.
+  void note(const MatrixXd& step) { step_ = step.reshaped(); }
+
+ private:
+  /// Adapts the inverse to the fall of the gradient along the last step.
+  void update(const VectorXd& fall) {
+    const double curvature = step_.dot(fall);
+    if (!(curvature > 1e-12 * step_.norm() * fall.norm())) return;
+    const VectorXd towards = inverse_ * fall;
+    inverse_ += (1 + fall.dot(towards) / curvature) / curvature * step_ * step_.transpose() -
+                (towards * step_.transpose() + step_ * towards.transpose()) / curvature;
+  }
+
+  MatrixXd inverse_;     // of minus the second derivatives
+  VectorXd last_, step_; // the last gradient, and the step from there
+};
+
 /// Returns exp(x) to second order; exactly if it is diagonal.
 MatrixXd exponential(const BasisProblem& p, const MatrixXd& x) {
   if (p.diagonal) return x.diagonal().array().exp().matrix().asDiagonal();
@@ -279,15 +394,16 @@ MatrixXd transform_of(const MatrixXd& change, bool inverse) {
 }
 
 BasisChange best_change(const BasisProblem& p, double least) {
-  constexpr int kSteps = 50, kHalvings = 30;
+  constexpr int kSteps = 50, kMostSteps = 300, kHalvings = 30;
   constexpr double kLongest = 1;  // limit of the entries of a step
   MatrixXd change = MatrixXd::Identity(p.components, p.components);
   Moved at = moved(p, change);
   if (!std::isfinite(at.value)) return {};
   const double now = value_now(p, at), start = at.value;
-  for (int step = 0; step < kSteps; ++step) {
+  QuasiNewton quasi(p);
+  for (int step = 0; step < (p.forms.empty() ? kSteps : kMostSteps); ++step) {
     const Derivatives d = derivatives(p, at);
-    MatrixXd x = ascent_direction(p, at, d);
+    MatrixXd x = p.forms.empty() ? ascent_direction(p, at, d) : quasi.direction(d.gradient);
     const double longest = x.cwiseAbs().maxCoeff();
     if (longest > kLongest) x *= kLongest / longest;
     const double slope = d.gradient.cwiseProduct(x).sum();
@@ -301,11 +417,12 @@ BasisChange best_change(const BasisProblem& p, double least) {
       there = moved(p, next);
     }
     if (!(there.value > at.value)) break;
+    quasi.note(length * x);
     change = std::move(next);
     at = std::move(there);
   }
   if (!(at.value > start)) return {};
-  return {std::move(change), std::move(at.rates), at.value - now};
+  return {std::move(change), std::move(at.rates), std::move(at.followers), at.value - now};
 }
 
 }  // namespace lehr

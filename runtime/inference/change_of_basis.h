@@ -3,13 +3,18 @@
 //
 //     J(R) = sum over variables of  N log|M| + tr(P M C M') + h' M c        M = R, or its transposed inverse
 //            - sum over scales of  a log(b + their part of the same)
+//            + sum over forms of  tr(Q' M S M')
+//            + sum over rows of followers of  h' L^-1 h / 2 - log|L| / 2
 //
 // with N elements, C and c the sums of their second and first moments, and P and h the coefficients of the prior. The
 // second line is for scales that are chosen anew for every R: Gamma variables in the priors, such as the precisions of
-// automatic relevance determination.
+// automatic relevance determination. The last two lines are for dynamics, x[t] ~ Normal(A x[t-1], 1): S are sums of
+// products of neighbours and Q their coefficients. The rows of A are chosen anew, too; h and L, their natural
+// parameters, are linear in M S M'.
 #pragma once
 #include <Eigen/Core>
 
+#include <cstdint>
 #include <vector>
 
 namespace lehr {
@@ -20,7 +25,7 @@ struct TransformedSums {
   double count = 0;             // number of elements
   Eigen::VectorXd first;        // sum of first moments of the elements
   Eigen::MatrixXd second;       // sum of second moments of the elements
-  Eigen::VectorXd linear, log;  // coefficients of components and of their logarithms in the prior
+  Eigen::VectorXd linear;       // coefficients of components in the prior
   Eigen::MatrixXd quadratic;    // coefficients of products of components in the prior
 };
 
@@ -31,18 +36,44 @@ struct RescaledSums {
   std::vector<Eigen::VectorXd> linear, quadratic;  // by variable: coefficients of t x_k and of t x_k^2, negated
 };
 
+/// What J knows of a quadratic form in the elements of a variable.
+struct FormSums {
+  std::size_t variable = 0;      // the variable
+  Eigen::MatrixXd moments;       // sums of products of two components
+  Eigen::MatrixXd coefficients;  // of the products; with a follower, a column by its rows
+  std::int64_t follower = -1;    // the matrix that multiplies the products; -1: none
+  std::int64_t order = 0;        // of a follower: 1: entries of it, 2: products of two entries of a row
+};
+
+/// The Normal factors of the rows of a matrix.
+struct Rows {
+  Eigen::MatrixXd mean;                    // by row
+  std::vector<Eigen::MatrixXd> precision;  // by row
+};
+
+/// What J knows of a matrix that is chosen anew: coefficients of the entries of its rows and of products of two of
+/// them, without those of forms; and its present factors.
+struct FollowerSums {
+  Eigen::MatrixXd linear;                  // by row
+  std::vector<Eigen::MatrixXd> quadratic;  // by row
+  Rows now;
+};
+
 /// A change of basis to be chosen.
 struct BasisProblem {
   Eigen::Index components = 0;             // the size of the basis
   bool diagonal = false;                   // true: the change is a diagonal matrix
   std::vector<TransformedSums> variables;  // all that the change transforms
-  std::vector<RescaledSums> scales;        // all that is chosen anew
+  std::vector<RescaledSums> scales;        // Gamma variables that are chosen anew
+  std::vector<FormSums> forms = {};          // quadratic forms
+  std::vector<FollowerSums> followers = {};  // matrices that are chosen anew
 };
 
 /// A change of basis.
 struct BasisChange {
   Eigen::MatrixXd matrix;              // R; empty: no change
   std::vector<Eigen::VectorXd> rates;  // by scale: the rates of its best factor
+  std::vector<Rows> followers;         // by follower: its best factors
   double gain = 0;                     // how much it raises the ELBO, in nats
 };
 

@@ -14,22 +14,10 @@
 #pragma once
 #include <deque>
 
+#include "runtime/inference/attempts.h"
 #include "runtime/inference/engine.h"
 
 namespace lehr {
-
-/// Counts the extrapolations of the parameters that a run has tried: how many were accepted, and how many were undone.
-struct ExtrapolationCounts {
-  std::int64_t accepted = 0,  // accepted: the ELBO was not lower after the next sweep
-      refused = 0;            // undone
-
-  /// Adds the counts of another run.
-  ExtrapolationCounts& operator+=(const ExtrapolationCounts& more) {
-    accepted += more.accepted;
-    refused += more.refused;
-    return *this;
-  }
-};
 
 /// Watches the sweeps of one run and extrapolates when they converge slowly. The caller alternates:
 ///
@@ -59,11 +47,11 @@ class Extrapolation {
   /// Returns true if the run has extrapolated and the ELBO has risen by more than `least` in the last sweeps, up to
   /// `elbo`. The run may then have converged in its fast directions only, and should go on.
   bool gained(double elbo, double least) const {
-    return count_.accepted + count_.refused > 0 && !elbos_.empty() && elbo - elbos_.front() > least;
+    return count_.all() > 0 && !elbos_.empty() && elbo - elbos_.front() > least;
   }
 
   /// Returns how many extrapolations were tried.
-  const ExtrapolationCounts& count() const { return count_; }
+  const Attempts& count() const { return count_; }
 
  private:
   /// The coordinates before and after a sweep, one array each.
@@ -96,7 +84,7 @@ class Extrapolation {
       undone_ = false;         // true: the last sweep followed an extrapolation that was undone
   std::int64_t sweeps_ = 0,    // sweeps in all
       since_ = 0;              // sweeps since the last extrapolation
-  ExtrapolationCounts count_;  // extrapolations tried so far
+  Attempts count_;             // extrapolations tried so far
 };
 
 }  // namespace lehr

@@ -1,9 +1,12 @@
-// Reads the sums of an invariance from the buffers of generated code, and applies a change of basis to the factors.
+// Reads the sums of an invariance from the buffers of generated code, and applies a change of basis or a shift to the
+// factors.
 #include "runtime/inference/invariance.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "runtime/inference/change_of_basis.h"
@@ -14,7 +17,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Returns the numbers of a buffer; none if there is no buffer.
 VectorXd vector_of(const Engine& e, std::int64_t buffer) {
@@ -26,7 +29,34 @@ VectorXd vector_of(const Engine& e, std::int64_t buffer) {
 /// Returns the numbers of a buffer as a square matrix; an empty one if there is no buffer.
 MatrixXd matrix_of(const Engine& e, std::int64_t buffer, Index rows) {
   if (buffer < 0) return {};
-  return Eigen::Map<const Rows>(e.reals(buffer).data(), rows, rows);
+  return Eigen::Map<const RowMajorMatrix>(e.reals(buffer).data(), rows, rows);
+}
+
+/// Returns the matrices of a buffer, `rows` rows each.
+std::vector<MatrixXd> matrices_of(const Engine& e, std::int64_t buffer, Index rows) {
+  std::vector<MatrixXd> out;
+  const std::span<const double> x = e.reals(buffer);
+  for (std::size_t i = 0; i < x.size(); i += static_cast<std::size_t>(rows * rows))
+    out.emplace_back(Eigen::Map<const RowMajorMatrix>(x.data() + i, rows, rows));
+  return out;
+}
+
+/// Reads the forms and followers of the problem.
+void read_forms(const Engine& e, const machine::InvarianceRow& row, BasisProblem& p) {
+  const machine::Model& m = e.model();
+  for (std::int64_t k = 0; k < row.forms; ++k) {
+    const machine::FormRow& f = m.forms[row.first_form + k];
+    p.forms.push_back({static_cast<std::size_t>(f.variable), matrix_of(e, f.moments, p.components),
+                       f.follower < 0 ? matrix_of(e, f.coefficients, p.components)
+                                      : MatrixXd(vector_of(e, f.coefficients)),
+                       f.follower, f.order});
+  }
+  for (std::int64_t k = 0; k < row.followers; ++k) {
+    const machine::FollowerRow& f = m.followers[row.first_follower + k];
+    p.followers.push_back({matrix_of(e, f.linear, p.components),
+                           matrices_of(e, f.quadratic, p.components),
+                           {matrix_of(e, f.mean, p.components), matrices_of(e, f.precision, p.components)}});
+  }
 }
 
 /// Returns the problem of the best change, from the buffers that the function of the invariance has filled.
@@ -38,8 +68,7 @@ BasisProblem problem_of(const Engine& e, const machine::InvarianceRow& row) {
     MatrixXd quadratic = matrix_of(e, v.quadratic, p.components);
     quadratic = (quadratic + quadratic.transpose().eval()) / 2;
     p.variables.push_back({v.inverse != 0, e.reals(v.count)[0], vector_of(e, v.first),
-                           matrix_of(e, v.second, p.components), vector_of(e, v.linear), vector_of(e, v.log),
-                           std::move(quadratic)});
+                           matrix_of(e, v.second, p.components), vector_of(e, v.linear), std::move(quadratic)});
   }
   for (std::int64_t k = 0; k < row.scales; ++k) {
     const machine::RescaledRow& s = m.rescaled[row.first_scale + k];
@@ -51,6 +80,7 @@ BasisProblem problem_of(const Engine& e, const machine::InvarianceRow& row) {
     }
     p.scales.push_back(std::move(sums));
   }
+  read_forms(e, row, p);
   return p;
 }
 
@@ -75,37 +105,73 @@ void transform(const Engine& e, const MatrixXd& by, const machine::TransformedRo
   } else if (inverse_square) {
     const MatrixXd inverse = by.inverse();
     for (std::size_t i = 0; i < x.size(); i += static_cast<std::size_t>(n * n)) {
-      Eigen::Map<Rows> precision(x.data() + i, n, n);
+      Eigen::Map<RowMajorMatrix> precision(x.data() + i, n, n);
       const MatrixXd now = inverse.transpose() * precision * inverse;
       precision = (now + now.transpose()) / 2;
     }
   } else {
-    Eigen::Map<Rows> means(x.data(), static_cast<Index>(x.size()) / n, n);
+    Eigen::Map<RowMajorMatrix> means(x.data(), static_cast<Index>(x.size()) / n, n);
     means = (means * by.transpose()).eval();
   }
 }
 
 }  // namespace
 
-double Invariances::find(const machine::InvarianceRow& row, double least) {
-  change_.reset();
+double Invariances::find_change(const machine::InvarianceRow& row, double least) {
   if (e_.call(row.function) != 0) return 0;
   change_ = std::make_shared<BasisChange>(best_change(problem_of(e_, row), least));
   return change_->gain;
 }
 
-bool Invariances::apply(const machine::InvarianceRow& row) const {
+double Invariances::find_shift(const machine::ShiftRow& row) {
+  const Index n = static_cast<Index>(e_.extent(row.components));
+  std::ranges::fill(e_.reals(row.step), 1);
+  if (e_.call(row.measure) != 0) return 0;
+  const VectorXd gradient = vector_of(e_, row.gradient);
+  const MatrixXd curvature = matrix_of(e_, row.curvature, n);
+  const Eigen::LLT<MatrixXd> solver(-(curvature + curvature.transpose()) / 2);
+  if (solver.info() != Eigen::Success) return 0;
+  const VectorXd step = solver.solve(gradient);
+  const double gain = gradient.dot(step) / 2;
+  if (!std::isfinite(gain)) return 0;
+  step_.assign(step.begin(), step.end());
+  return gain;
+}
+
+double Invariances::find(std::int64_t index, double least) {
   const machine::Model& m = e_.model();
+  change_.reset();
+  step_.clear();
+  if (index < m.invariance_count) return find_change(m.invariances[index], least);
+  return find_shift(m.shifts[index - m.invariance_count]);
+}
+
+bool Invariances::apply(std::int64_t index) const {
+  const machine::Model& m = e_.model();
+  if (index >= m.invariance_count) {
+    const machine::ShiftRow& row = m.shifts[index - m.invariance_count];
+    std::ranges::copy(step_, e_.reals(row.step).begin());
+    return e_.call(row.move) == 0 && e_.call(m.global_expectations) == 0;
+  }
+  const machine::InvarianceRow& row = m.invariances[index];
   for (std::int64_t k = 0; k < row.variables; ++k) {
     const machine::TransformedRow& v = m.transformed[row.first_variable + k];
     transform(e_, transform_of(change_->matrix, v.inverse != 0), v, v.mean, false);
     transform(e_, transform_of(change_->matrix, v.inverse != 0), v, v.precision, true);
-    transform(e_, transform_of(change_->matrix, v.inverse == 0), v, v.rate, false);
   }
   for (std::int64_t k = 0; k < row.scales; ++k) {
     const machine::RescaledRow& s = m.rescaled[row.first_scale + k];
     std::ranges::copy(e_.reals(s.new_shape), e_.reals(s.shape).begin());
     std::ranges::copy(change_->rates[static_cast<std::size_t>(k)], e_.reals(s.rate).begin());
+  }
+  for (std::int64_t k = 0; k < row.followers; ++k) {
+    const machine::FollowerRow& f = m.followers[row.first_follower + k];
+    const Rows& best = change_->followers[static_cast<std::size_t>(k)];
+    const std::span<double> mean = e_.reals(f.mean), precision = e_.reals(f.precision);
+    const Index n = best.mean.cols();
+    Eigen::Map<RowMajorMatrix>(mean.data(), best.mean.rows(), n) = best.mean;
+    for (std::size_t i = 0; i < best.precision.size(); ++i)
+      Eigen::Map<RowMajorMatrix>(precision.data() + i * static_cast<std::size_t>(n * n), n, n) = best.precision[i];
   }
   return e_.call(m.global_expectations) == 0;
 }
@@ -114,17 +180,19 @@ bool Invariances::try_change(const Elbo& elbo, double least) {
   if (!wanted_ || wait_-- > 0) return false;
   wait_ = 0;
   const machine::Model& m = e_.model();
-  for (std::int64_t k = 0; k < m.invariance_count; ++k) {
-    const machine::InvarianceRow& row = m.invariances[(next_ + k) % m.invariance_count];
-    const double gain = e_.recorded([&] { return find(row, least); });
+  const std::int64_t all = m.invariance_count + m.shift_count;
+  for (std::int64_t k = 0; k < all; ++k) {
+    const std::int64_t index = (next_ + k) % all;
+    const double gain = e_.recorded([&] { return find(index, least); });
     if (!(gain > least)) continue;
     gain_ = gain;
-    next_ = (next_ + k + 1) % m.invariance_count;
+    next_ = (index + 1) % all;
     before_ = e_.snapshot_state();
     elbo_ = elbo;
+    shifted_ = index >= m.invariance_count;
     const bool changed = e_.recorded([&] {
-      if (!change_) find(row, least);  // a replay ended here
-      return apply(row);
+      if (!change_ && step_.empty()) find(index, least);  // a replay ended here
+      return apply(index);
     });
     if (!changed) e_.load(before_);
     return changed;
@@ -133,13 +201,14 @@ bool Invariances::try_change(const Elbo& elbo, double least) {
 }
 
 bool Invariances::accept_or_undo(bool succeeded, Elbo& elbo) {
+  Attempts& tried = shifted_ ? shifts_ : basis_changes_;
   if (succeeded && elbo.value >= elbo_.value) {
-    ++count_.accepted;
+    ++tried.accepted;
     pause_ = 1;
     before_.reset();
     return true;
   }
-  ++count_.refused;
+  ++tried.refused;
   wait_ = pause_;
   pause_ *= 2;
   e_.load(before_);

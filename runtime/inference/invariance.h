@@ -1,42 +1,33 @@
-// Changes of basis between sweeps of coordinate ascent (parameter-expanded variational Bayes: Qi & Jaakkola 2006;
+// Steps along invariances between sweeps of coordinate ascent (parameter-expanded variational Bayes: Qi & Jaakkola 2006;
 // Luttinen & Ilin 2010). Where the likelihood depends on products sum_k W[d][k] z[n][k] alone, the compiler has found
 // it (compiler/schedule/invariance.h), and W -> W R, z -> R^-1 z changes only priors and entropies. Sweeps move along
 // such directions slowly. One step to the best R is cheap: it needs sums over the elements, of which sweeps form those
-// over items anyway.
+// over items anyway. Constants are shifted in the same way, z -> z - c and m -> m + W c (compiler/schedule/shift.h).
+// The ELBO is quadratic in c, so that Newton's step is the best.
 //
 // Factors that all items share are transformed; those of items follow from them at the beginning of the next sweep. If
 // the ELBO is then lower than before, the state is restored.
 #pragma once
 #include <memory>
+#include <vector>
 
+#include "runtime/inference/attempts.h"
 #include "runtime/inference/engine.h"
 
 namespace lehr {
 
 struct BasisChange;
 
-/// Counts the changes of basis of a run: how many were accepted, and how many were undone.
-struct InvarianceCounts {
-  std::int64_t accepted = 0,  // accepted: the ELBO was not lower after the next sweep
-      refused = 0;            // undone
-
-  /// Adds the counts of another run.
-  InvarianceCounts& operator+=(const InvarianceCounts& more) {
-    accepted += more.accepted;
-    refused += more.refused;
-    return *this;
-  }
-};
-
-/// Changes the basis of the factors between the sweeps of one run. The caller alternates:
+/// Takes steps along invariances between the sweeps of one run. The caller alternates:
 ///
 ///     if (invariances.try_change(elbo, least)) { sweep; invariances.accept_or_undo(ok, elbo); } else sweep;
 class Invariances {
  public:
   /// Changes nothing unless `wanted`.
-  Invariances(const Engine& e, bool wanted) : e_(e), wanted_(wanted && e.model().invariance_count > 0) {}
+  Invariances(const Engine& e, bool wanted)
+      : e_(e), wanted_(wanted && e.model().invariance_count + e.model().shift_count > 0) {}
 
-  /// Changes the basis of the next invariance in which that gains more than `least` nats. Returns true if it changed
+  /// Takes the best step along the next invariance in which that gains more than `least` nats. Returns true if it changed
   /// factors; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state.
   bool try_change(const Elbo& elbo, double least);
   /// Accepts or undoes a change after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is lower
@@ -45,24 +36,33 @@ class Invariances {
 
   /// Returns how much the last change gained by itself, in nats, before the next sweep.
   double gain() const { return gain_; }
-  /// Returns how many changes were tried.
-  const InvarianceCounts& count() const { return count_; }
+  /// Returns how many changes of basis were tried.
+  const Attempts& basis_changes() const { return basis_changes_; }
+  /// Returns how many shifts were tried.
+  const Attempts& shifts() const { return shifts_; }
 
  private:
-  /// Finds the best change of an invariance; returns how much it gains.
-  double find(const machine::InvarianceRow& row, double least);
-  /// Transforms the factors by the change that find() found. Returns false if their expectations fail.
-  bool apply(const machine::InvarianceRow& row) const;
+  /// Finds the best step along the invariance with this index, shifts after changes of basis; returns how much it
+  /// gains.
+  double find(std::int64_t index, double least);
+  /// Finds the best change of basis.
+  double find_change(const machine::InvarianceRow& row, double least);
+  /// Finds the best shift.
+  double find_shift(const machine::ShiftRow& row);
+  /// Moves the factors by the step that find() found. Returns false if their expectations fail.
+  bool apply(std::int64_t index) const;
 
   const Engine& e_;                      // the engine of the run
   bool wanted_;                          // false: nothing is changed
-  std::shared_ptr<BasisChange> change_;  // the change that find() found; null during a replay
+  std::shared_ptr<BasisChange> change_;  // the change of basis that find() found; null during a replay
+  std::vector<double> step_;             // the shift that find() found; empty during a replay
   double gain_ = 0;                      // see gain()
   std::int64_t next_ = 0;                // the invariance that is tried first
   std::int64_t wait_ = 0, pause_ = 1;    // calls to wait for before the next change, and after the next undone one
   Snapshot before_;                      // state before the last change
   Elbo elbo_;                            // its ELBO
-  InvarianceCounts count_;               // changes tried so far
+  Attempts basis_changes_, shifts_;      // steps tried so far
+  bool shifted_ = false;                 // true: the last one was a shift
 };
 
 }  // namespace lehr

@@ -267,10 +267,8 @@ struct TransformedRow {
       axis,                  // position of the axis of its parameters that runs over the components; -1: vectors do
       mean,                  // parameter that is transformed as the variable is; -1: none
       precision,             // parameter that is transformed as the inverse of its square is; -1: none
-      rate,                  // parameter that is transformed as its inverse is; -1: none
       count, first, second,  // buffers of sums over the elements
-      linear, quadratic,     // buffers of coefficients of the prior
-      log;                   // buffer of coefficients of logarithms in the prior
+      linear, quadratic;     // buffers of coefficients of the prior
 };
 /// A Gamma variable in the priors of transformed variables, which is chosen anew after a change of basis.
 struct RescaledRow {
@@ -280,6 +278,19 @@ struct RescaledRow {
   std::int64_t first_part;   // index in Model::statistics of two buffers for each variable: coefficients of its
                              // values, and of its squares; -1 stands for zeros
 };
+/// A quadratic form in the elements of a transformed variable: coefficients times products of two components.
+struct FormRow {
+  std::int64_t variable,  // position among the variables of the invariance
+      moments,            // buffer of the sums of the products
+      coefficients,       // buffer of coefficients: of the products, or of the rows of a follower
+      follower,           // position among the followers of the invariance; -1: the form has no other variable
+      order;              // of a follower: 1: the products multiply its entries; 2: products of two entries of a row
+};
+/// A matrix with Normal rows, in forms of transformed variables, which is chosen anew after a change of basis.
+struct FollowerRow {
+  std::int64_t mean, precision,  // parameters of its factors
+      linear, quadratic;         // buffers of the natural parameters of its rows that no form gives
+};
 /// A change of basis that leaves the likelihood alone; see runtime/inference/invariance.h.
 struct InvarianceRow {
   Extent components;            // number of components
@@ -288,11 +299,23 @@ struct InvarianceRow {
   std::int64_t first_variable,  // index in Model::transformed of the first variable
       variables,                // number of variables
       first_scale,              // index in Model::rescaled of the first scale
-      scales;                   // number of scales
+      scales,                   // number of scales
+      first_form,               // index in Model::forms of the first form
+      forms,                    // number of forms
+      first_follower,           // index in Model::followers of the first follower
+      followers;                // number of followers
+};
+/// A shift of a constant that leaves the likelihood alone; see runtime/inference/invariance.h.
+struct ShiftRow {
+  Extent components;          // number of constants
+  std::int64_t measure,       // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
+      move,                   // function (): moves the means of the factors by `step`
+      step,                   // buffer of the constants
+      gradient, curvature;    // buffers of the derivatives of the ELBO by the constants
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
-inline constexpr std::int64_t kLayout = 7;
+inline constexpr std::int64_t kLayout = 8;
 
 /// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
 /// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone
@@ -350,7 +373,10 @@ struct Model {
       prior_count,                            // length of `priors`
       transformed_count,                      // length of `transformed`
       rescaled_count,                         // length of `rescaled`
-      invariance_count;                       // length of `invariances`
+      form_count,                             // length of `forms`
+      follower_count,                         // length of `followers`
+      invariance_count,                       // length of `invariances`
+      shift_count;                            // length of `shifts`
   const SizeRow* sizes;                       // run-time sizes, by slot
   const Extent* axes;                         // extents; other tables refer to ranges of them
   const BufferRow* buffers;                   // by position in the table of buffers
@@ -373,7 +399,10 @@ struct Model {
   const PriorRow* priors;                     // parameters of carried priors
   const TransformedRow* transformed;          // variables of invariances
   const RescaledRow* rescaled;                // scales of their priors
+  const FormRow* forms;                       // quadratic forms in them
+  const FollowerRow* followers;               // matrices in these forms
   const InvarianceRow* invariances;           // changes of basis that leave the likelihood alone
+  const ShiftRow* shifts;                     // shifts of constants that leave it alone
   // Built objects alone have the following tables, which use the names in the model file:
   const char* const* built_from;       // texts, by BuiltFrom
   const char* const* size_names;       // names of plates, by slot

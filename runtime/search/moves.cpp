@@ -365,8 +365,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
                   const OnSweep& on_sweep, MoveReport& report) {
   const WeightsGuard plain{e};
   Outcome out = std::move(converged);
-  out.extrapolations = {};
-  out.invariances = {};
+  out.tried = {};
   if (omits_item_parameters(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_responsibilities)) {
     Elbo elbo;
     if (evaluate(e, o, elbo) == 0) out.elbo = elbo.value;
@@ -385,8 +384,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   };
   const Outcome finished = run_cavi(e, o, later);
   report.sweeps += finished.iterations;
-  out.extrapolations += finished.extrapolations;
-  out.invariances += finished.invariances;
+  out.tried += finished.tried;
   if (finished.status == Status::numerical_failure) {
     e.load(best);
     out.elbo = elbo;

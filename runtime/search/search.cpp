@@ -81,11 +81,9 @@ class Search {
       later.iteration += report_.sweeps;
       return on_sweep_(later);
     };
-    const ExtrapolationCounts before = out_.extrapolations;
-    const InvarianceCounts changes = out_.invariances;
+    const TriedSteps before = out_.tried;
     out_ = method(counted);
-    out_.extrapolations += before;
-    out_.invariances += changes;
+    out_.tried += before;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
   }

@@ -115,6 +115,13 @@ def numbers():
     return sweeps(*compare(model, {"i": i, "j": j, "y": y}, most=1))
 
 
+def dynamics():
+    """States of a linear dynamical system, whose transitions are chosen anew; one of three is switched off."""
+    got, without = compare("models/sequences/linear_dynamical_system.lehr", ["models/data/sequences/oscillator.json"], most=0.5)
+    assert max(got.posterior["alpha.shape"] / got.posterior["alpha.rate"]) > 100
+    return sweeps(got, without)
+
+
 def bits():
     """Threads, and a run that is continued from a checkpoint."""
     x = data()
@@ -135,7 +142,9 @@ def derived():
             said[name] = lehr("derive", write(f"{folder}/{name}.lehr", PPCA.replace("observe x", more + " observe x"))).stdout
     assert "W -> W R, z -> z R^-T over k; alpha chosen anew" in said["free"], said["free"][-300:]
     assert "Invariances" not in said["observed"]
+    dynamics = lehr("derive", "models/sequences/linear_dynamical_system.lehr").stdout
+    assert "C -> C R, x -> x R^-T over state; alpha, A chosen anew" in dynamics, dynamics[-300:]
     return "one invariance, and none where data distinguish the components"
 
 
-finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, bits, derived)})
+finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, dynamics, bits, derived)})

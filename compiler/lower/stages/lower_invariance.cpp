@@ -15,10 +15,9 @@ using schedule::Transformed;
 namespace {
 
 /// Returns true if the variable has a prior term like that, and multiplied by the scale with that position or by none.
-bool has_prior(const Transformed& v, std::size_t components, bool log, std::optional<std::size_t> scale) {
-  return std::ranges::any_of(v.priors, [&](const PriorTerm& p) {
-    return (p.stat == Stat::log) == log && p.components.size() == components && p.scale == scale;
-  });
+bool has_prior(const Transformed& v, std::size_t components, std::optional<std::size_t> scale) {
+  return std::ranges::any_of(v.priors,
+                             [&](const PriorTerm& p) { return p.components.size() == components && p.scale == scale; });
 }
 
 }  // namespace
@@ -36,9 +35,8 @@ InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
     const std::string& name = m_[s_.conditionals[v.block].variable].name;
     out.variables.push_back({declare(true, name + ".count", {one}), declare(v.needs(1), name + ".first", {size}),
                              declare(v.needs(2), name + ".second", {size, size}),
-                             declare(has_prior(v, 1, false, {}), name + ".linear", {size}),
-                             declare(has_prior(v, 2, false, {}), name + ".quadratic", {size, size}),
-                             declare(has_prior(v, 1, true, {}), name + ".log", {size})});
+                             declare(has_prior(v, 1, {}), name + ".linear", {size}),
+                             declare(has_prior(v, 2, {}), name + ".quadratic", {size, size})});
   }
   for (std::size_t k = 0; k < x.scales.size(); ++k) {
     const std::string& name = m_[s_.conditionals[x.scales[k].block].variable].name;
@@ -46,10 +44,19 @@ InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
     InvarianceFunction::Scale scale{
         declare(true, name + ".shape", {elements}), declare(true, name + ".rest", {elements}), {}, {}};
     for (const Transformed& v : x.variables) {
-      scale.linear.push_back(declare(has_prior(v, 1, false, k), name + ".linear", {size}));
-      scale.quadratic.push_back(declare(has_prior(v, 2, false, k), name + ".quadratic", {size}));
+      scale.linear.push_back(declare(has_prior(v, 1, k), name + ".linear", {size}));
+      scale.quadratic.push_back(declare(has_prior(v, 2, k), name + ".quadratic", {size}));
     }
     out.scales.push_back(std::move(scale));
+  }
+  for (const schedule::QuadraticForm& form : x.forms) {
+    out.forms.push_back({declare(true, "moments", {size, size}),
+                         declare(true, "coefficients", form.follower ? std::vector{size} : std::vector{size, size})});
+  }
+  for (const schedule::Follower& f : x.followers) {
+    const std::string& name = m_[s_.conditionals[f.block].variable].name;
+    out.followers.push_back(
+        {declare(true, name + ".linear", {size, size}), declare(true, name + ".quadratic", {size, size, size})});
   }
   out.function = b_.function(b_.fresh("invariance"), [&] {
     for (const BufferId b : all)
@@ -64,8 +71,90 @@ InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
     }
     for (std::size_t k = 0; k < x.scales.size(); ++k)
       add_rest(x.scales[k], out.scales[k]);
+    for (std::size_t k = 0; k < x.forms.size(); ++k)
+      add_form(x.forms[k], out.forms[k]);
+    for (std::size_t k = 0; k < x.followers.size(); ++k)
+      add_natural(x.followers[k], out.followers[k]);
   });
   b_.mark_cold(out.function);
+  return out;
+}
+
+void Lowering::add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to) {
+  terms_.emit(form.moments, terms_.factors({&form.moments}, {}), {}, {}, std::nullopt,
+              [&](ExprId value, const Env& env) {
+                b_.add_to(to.moments, {env.at(form.first), env.at(form.second)}, value);
+              });
+  terms_.emit(
+      form.coefficient, terms_.factors({&form.coefficient}, {}), {}, {}, std::nullopt,
+      [&](ExprId value, const Env& env) {
+        std::vector<ExprId> at;
+        for (const IndexId i : form.at)
+          at.push_back(terms_.index(i, env));
+        b_.add_to(to.coefficients, at, value);
+      },
+      terms_.index_variables(form.at));
+}
+
+void Lowering::add_natural(const schedule::Follower& follower, const InvarianceFunction::Follower& to) {
+  for (const conditionals::Use& u : follower.rest) {
+    const Term& t = s_.conditionals.density.terms[u.term];
+    const Atom& own = t.atoms[u.atom];
+    std::vector<IndexId> indices = own.axes;
+    indices.insert(indices.end(), own.event.begin(), own.event.end());
+    terms_.emit(
+        t, terms_.factors({&t}, {u.atom}), {}, {}, std::nullopt,
+        [&](ExprId value, const Env& env) {
+          std::vector<ExprId> at;
+          for (const IndexId i : indices)
+            at.push_back(terms_.index(i, env));
+          b_.add_to(own.stat == Stat::comp ? to.linear : to.quadratic, at, value);
+        },
+        terms_.index_variables(indices));
+  }
+}
+
+ShiftFunctions Lowering::emit_shift(const schedule::Shift& x) {
+  const SizeId size = x.components ? layout_.size[m_[*x.components].set.index()] : b_.constant_size("one", 1);
+  const auto declare = [&](const char* name, Role role, std::vector<SizeId> sizes) {
+    return b_.buffer(b_.fresh(fmt::format("shift.{}.", name)), role, std::move(sizes));
+  };
+  ShiftFunctions out;
+  out.step = layout_.array[x.step] = declare("step", Role::data, {size});
+  out.gradient = declare("gradient", Role::output, {size});
+  out.curvature = declare("curvature", Role::output, {size, size});
+  const auto add = [&](const schedule::Shift::Derivative& d, BufferId to) {
+    const ArrayTerm term = residuals_.outer_term(d.term);
+    terms_.emit(
+        *term.term, terms_.factors(term, {}), {}, {}, std::nullopt,
+        [&](ExprId value, const Env& env) {
+          std::vector<ExprId> at;
+          for (const IndexId i : d.components)
+            at.push_back(terms_.index(i, env));
+          b_.add_to(to, at, value);
+        },
+        terms_.index_variables(d.components));
+  };
+  out.measure = b_.function(b_.fresh("shift.measure"), [&] {
+    b_.fill(out.gradient, b_.f(0));
+    b_.fill(out.curvature, b_.f(0));
+    for (const schedule::Shift::Derivative& d : x.gradient)
+      add(d, out.gradient);
+    for (const schedule::Shift::Derivative& d : x.curvature)
+      add(d, out.curvature);
+  });
+  out.move = b_.function(b_.fresh("shift.move"), [&] {
+    for (const schedule::Shift::Moved& v : x.moved) {
+      terms_.emit(v.by, terms_.factors({&v.by}, {}), {}, {}, std::nullopt, [&](ExprId value, const Env& env) {
+        std::vector<ExprId> at = terms_.address(m_[s_.conditionals[v.block].variable].axes, v.axes, env);
+        for (const IndexId i : v.event)
+          at.push_back(terms_.index(i, env));
+        b_.add_to(parameter_of(v.block, math::ParameterRole::location), at, value);
+      });
+    }
+  });
+  b_.mark_cold(out.measure);
+  b_.mark_cold(out.move);
   return out;
 }
 
@@ -85,7 +174,7 @@ void Lowering::add_moments(const schedule::OuterTerm& sum, const std::vector<Ind
 void Lowering::add_prior(const PriorTerm& prior, std::size_t variable, const InvarianceFunction& to) {
   const InvarianceFunction::Variable& v = to.variables[variable];
   const bool quadratic = prior.components.size() == 2;
-  BufferId buffer = prior.stat == Stat::log ? v.log : quadratic ? v.quadratic : v.linear;
+  BufferId buffer = quadratic ? v.quadratic : v.linear;
   if (prior.scale) buffer = (quadratic ? to.scales[*prior.scale].quadratic : to.scales[*prior.scale].linear)[variable];
   terms_.emit(
       prior.coefficient, terms_.factors({&prior.coefficient}, {}), {}, {}, std::nullopt,

@@ -306,6 +306,8 @@ Lowered Lowering::run() {
   if (options_.states) emit_states();
   for (const schedule::Invariance& x : s_.invariances)
     interface_.invariances.push_back(emit_invariance(x));
+  for (const schedule::Shift& x : s_.shifts)
+    interface_.shifts.push_back(emit_shift(x));
   layout_.longest.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})

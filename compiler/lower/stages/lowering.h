@@ -89,6 +89,12 @@ class Lowering : Part {
 
   /// Declares the buffers of an invariance and emits the function that fills them.
   InvarianceFunction emit_invariance(const schedule::Invariance& x);
+  /// Emits code that computes the moments and coefficients of a quadratic form.
+  void add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to);
+  /// Emits code that computes the natural parameters of a follower that no form gives.
+  void add_natural(const schedule::Follower& follower, const InvarianceFunction::Follower& to);
+  /// Declares the buffers of a shift and emits its functions.
+  ShiftFunctions emit_shift(const schedule::Shift& x);
   /// Emits code that adds up a sum over the elements of a transformed variable.
   void add_moments(const schedule::OuterTerm& sum, const std::vector<IndexVarId>& components, BufferId to);
   /// Emits code that adds the coefficient of a prior of a transformed variable to one of the buffers.

@@ -1,0 +1,25 @@
+// Finds shifts of constants that leave every term of the likelihood alone, from the terms of the log joint.
+//
+// Where the likelihood has sums sum(k) W[d][k] * z[n][k] + m[d], the shift z -> z - c, m -> m + W c changes only the
+// priors. Sweeps of separate factors of z and m move along it slowly. Let D be the derivative along c of a term, a sum
+// of terms in which c[k] stands for an atom of z, and W[d][k] c[k] for one of m. The shift is an invariance of a
+// statement if the terms of D of all its terms cancel.
+//
+// The factors move in their means alone, m by E[W] c. So the ELBO changes by the priors, and by the covariances of W:
+// where D has W beside the other atoms of a term that has W too, the derivative of the ELBO has E[W] E[...] in place of
+// E[W ...]. All other parts of the likelihood cancel, and no sum over the data is left.
+#pragma once
+#include "compiler/schedule/schedule.h"
+
+namespace lehr::schedule {
+
+/// Returns the shifts of the model: one for each variable that is shifted and each one that makes up for it. The steps,
+/// stages and storage of `s` must be decided; index variables are added to its algebra, and arrays to `s`. Derivatives
+/// are terms still, of which regroup() makes statistics.
+std::vector<Shift> find_shifts(const model::Model& m, Schedule& s);
+
+/// Returns which constants of a shift all summands of a coefficient have as factors; nothing if they have different
+/// ones.
+std::optional<std::vector<density::IndexId>> constants_of(const density::Algebra& a, density::CoefId c, ArrayId step);
+
+}  // namespace lehr::schedule

@@ -1,0 +1,38 @@
+// Counts of the steps between sweeps that a run has tried. A step that lowers the ELBO is undone, so each of them was
+// accepted or refused.
+#pragma once
+#include <cstdint>
+
+namespace lehr {
+
+/// How many steps of one kind were accepted, and how many were undone.
+struct Attempts {
+  std::int64_t accepted = 0,  // the ELBO was not lower after the next sweep
+      refused = 0;            // undone
+
+  /// Returns how many were tried.
+  std::int64_t all() const { return accepted + refused; }
+  /// Adds the counts of another run.
+  Attempts& operator+=(const Attempts& more) {
+    accepted += more.accepted;
+    refused += more.refused;
+    return *this;
+  }
+};
+
+/// The steps of every kind.
+struct TriedSteps {
+  Attempts extrapolations,  // extrapolation.h
+      basis_changes,        // invariance.h
+      shifts;               // invariance.h
+
+  /// Adds the counts of another run.
+  TriedSteps& operator+=(const TriedSteps& more) {
+    extrapolations += more.extrapolations;
+    basis_changes += more.basis_changes;
+    shifts += more.shifts;
+    return *this;
+  }
+};
+
+}  // namespace lehr
