@@ -162,9 +162,11 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const std::int64_t now = out_.iterations;
   const double t = a.temperature(now), noise = a.noise(now);
   const bool may_move = std::exchange(may_extrapolate_, false);
-  const bool rotated = may_move && invariances_.try_change(elbo_, least_gain());
+  // Every second sweep looks for an extrapolation first, so that small gains of the one do not prevent the other.
+  const bool first = may_move && now % 2 == 1 && extrapolation_.try_extrapolation(elbo_);
+  const bool rotated = may_move && !first && invariances_.try_change(elbo_, least_gain());
   if (rotated) extrapolation_.note_change();
-  const bool extrapolating = may_move && !rotated && extrapolation_.try_extrapolation(elbo_);
+  const bool extrapolating = first || (may_move && now % 2 == 0 && !rotated && extrapolation_.try_extrapolation(elbo_));
   const bool judged =
       extrapolating || rotated || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
   Elbo elbo;

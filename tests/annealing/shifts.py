@@ -81,7 +81,7 @@ def effects():
     normal = np.diag(np.append(2 + 4.0 * n, 0.01 + 800))
     normal[-1, :-1] = normal[:-1, -1] = 4 * n
     best = np.linalg.solve(normal, np.append(1 + 4 * np.bincount(at, y), 4 * y.sum()))
-    assert np.allclose(np.append(got.posterior["a.mean"], got.posterior["b.mean"]), best, rtol=1e-6), (got.posterior, best)
+    assert np.allclose(np.append(got.posterior["a.mean"], got.posterior["b.mean"]), best, rtol=1e-5, atol=1e-5), (got.posterior, best)
     plain = fit(EFFECTS, {"at": at, "y": y}, *ENDS, *PLAIN, "--guide", "factorised")
     assert got.report["shifts"]["accepted"] > 0 and got.report["iterations"] < 0.5 * plain.report["iterations"]
     return f"{got.report['iterations']} sweeps, {plain.report['iterations']} plain ones"
