@@ -266,8 +266,9 @@ class EmbeddingBuilder {
                                                words(t_.stick_sums), words(t_.allocations), words(t_.components)})
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
-    for (native::Image::Words& w : std::vector{words(t_.phases), words(t_.priors), words(t_.transformed),
-                                               words(t_.rescaled), words(t_.forms), words(t_.followers), words(t_.invariances), words(t_.shifts)})
+    for (native::Image::Words& w :
+         std::vector{words(t_.phases), words(t_.priors), words(t_.transformed), words(t_.rescaled), words(t_.forms),
+                     words(t_.followers), words(t_.invariances), words(t_.shifts)})
       image.model.emplace_back(std::move(w));
     native::Image::Strings plates, parameters;
     for (const model::PlateId p : t_.size_plates)

@@ -45,9 +45,10 @@ struct FitOptions {
   std::uint64_t seed = 1;       // of all random numbers
   std::int64_t restarts = 1;    // independent runs, of which that with the highest ELBO is returned; for gibbs, chains
   std::string start = "seeds";  // kind of random start: seeds, points, allocations, means or flat
-  std::vector<DataView> init = {};      // factors to start from, named as in the posterior
-  bool save_locals = false;             // include the factors of items in the posterior
-  /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is cheap.
+  std::vector<DataView> init = {};  // factors to start from, named as in the posterior
+  bool save_locals = false;         // include the factors of items in the posterior
+  /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is
+  /// cheap.
   std::string sds = "auto";
   std::string precision = "double";     // or "float": 32 bits in the work on items; not for gibbs and exact
   std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)

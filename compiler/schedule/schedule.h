@@ -178,7 +178,8 @@ struct PlanOptions {
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
-  /// True if Schedule::invariances and Schedule::shifts are wanted, for coordinate ascent. They may need further statistics.
+  /// True if Schedule::invariances and Schedule::shifts are wanted, for coordinate ascent. They may need further
+  /// statistics.
   bool invariances = false;
   /// The thresholds of the schedule.
   Thresholds thresholds = thresholds_of_environment();
@@ -283,10 +284,10 @@ struct Shift {
   };
   /// A variable with a stored factor whose mean moves.
   struct Moved {
-    BlockId block;                       // the block of the variable
-    Term by;                             // what is added to the mean, for all elements
-    std::vector<density::IndexId> axes;  // the element, one index for each axis
-    std::vector<density::IndexId> event; // the entry of a vector
+    BlockId block;                        // the block of the variable
+    Term by;                              // what is added to the mean, for all elements
+    std::vector<density::IndexId> axes;   // the element, one index for each axis
+    std::vector<density::IndexId> event;  // the entry of a vector
   };
   /// The plate of the constants; none for a single constant.
   std::optional<model::PlateId> components;

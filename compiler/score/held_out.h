@@ -30,10 +30,10 @@ namespace lehr {
 struct HeldOutOptions {
   /// The fraction of each item's observations to hold out, rounded down. Document completion only; default 0.5.
   std::optional<double> fraction;
-  std::uint64_t seed = 1;                     // seed of the random choice of held-out observations
-  bool per_item = false;                      // true: the density of each item too
-  /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of their
-  /// densities at these. Empty: at temperature 1.
+  std::uint64_t seed = 1;  // seed of the random choice of held-out observations
+  bool per_item = false;   // true: the density of each item too
+  /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of
+  /// their densities at these. Empty: at temperature 1.
   std::vector<double> temperatures = {}, probabilities = {};
   std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
@@ -167,15 +167,15 @@ class HeldOut {
   model::Model model_;  // the model that is scored: `analysed_` with whole compounds
   /// All observations; and those that are not held out.
   BoundData data_, training_data_;
-  std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
-  std::vector<Observation> scored_;     // the observations that are scored
-  std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
-  ItemInference inference_options_;     // the options of that inference
-  SavedFit fit_;                        // has what the fit stored of its items, and nothing else
-  std::uint64_t seed_ = 1;              // seed of the split
-  double fraction_ = 0;                 // fraction of each item's observations to hold out
-  bool completion_ = false;             // true: document completion
-  bool per_item_ = false;               // true: items are scored one by one, too
+  std::vector<SummedVariable> summed_;                // by VariableId: how the variable is summed over
+  std::vector<Observation> scored_;                   // the observations that are scored
+  std::unique_ptr<Instance> instance_;                // infers local variables; null without document completion
+  ItemInference inference_options_;                   // the options of that inference
+  SavedFit fit_;                                      // has what the fit stored of its items, and nothing else
+  std::uint64_t seed_ = 1;                            // seed of the split
+  double fraction_ = 0;                               // fraction of each item's observations to hold out
+  bool completion_ = false;                           // true: document completion
+  bool per_item_ = false;                             // true: items are scored one by one, too
   std::vector<double> temperatures_, probabilities_;  // see HeldOutOptions
   /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
   std::vector<model::VariableId> chains_;

@@ -243,8 +243,7 @@ Outcome run_on(const Engine& e, CaviOptions options, const Outcome& before, cons
   });
   out.iterations += before.iterations;
   out.decreases += before.decreases;
-  out.extrapolations += before.extrapolations;
-  out.invariances += before.invariances;
+  out.tried += before.tried;
   out.saddles = before.saddles;
   return out;
 }

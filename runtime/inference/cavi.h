@@ -67,13 +67,13 @@ struct Saddle {
 
 /// The result of a run.
 struct Outcome {
-  Status status = Status::max_iter;    // how it ended
-  std::int64_t iterations = 0;         // sweeps made
-  double elbo = 0;                     // the last ELBO, at temperature 1, in nats
-  std::string failure;                 // numerical_failure: the message for the user
-  std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
-  TriedSteps tried;                    // steps between sweeps
-  std::vector<Saddle> saddles;         // saddle points that it met, in order
+  Status status = Status::max_iter;  // how it ended
+  std::int64_t iterations = 0;       // sweeps made
+  double elbo = 0;                   // the last ELBO, at temperature 1, in nats
+  std::string failure;               // numerical_failure: the message for the user
+  std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
+  TriedSteps tried;                  // steps between sweeps
+  std::vector<Saddle> saddles;       // saddle points that it met, in order
 };
 
 /// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.

@@ -25,7 +25,8 @@ class CaviRun {
   void advance(bool last, const OnSweep& on_sweep);
   /// Counts falls of the objective and returns true if the run has converged.
   bool judge(double temperature, double noise, double objective);
-  /// Returns the least gain, in nats, for which a step along an invariance is made: what the stopping rule would hardly notice.
+  /// Returns the least gain, in nats, for which a step along an invariance is made: what the stopping rule would hardly
+  /// notice.
   double least_gain() const;
   /// Ends the run.
   void end(Status status);

@@ -73,8 +73,8 @@ MatrixXd expected_coefficients(const FormSums& form, const Moved& x) {
   if (form.order == 1) return form.coefficients.col(0).asDiagonal() * rows.mean;
   MatrixXd out = MatrixXd::Zero(rows.mean.cols(), rows.mean.cols());
   for (Index i = 0; i < rows.mean.rows(); ++i) {
-    out += form.coefficients(i, 0) * (rows.mean.row(i).transpose() * rows.mean.row(i) +
-                                      rows.precision[static_cast<std::size_t>(i)].inverse());
+    out += form.coefficients(i, 0) *
+           (rows.mean.row(i).transpose() * rows.mean.row(i) + rows.precision[static_cast<std::size_t>(i)].inverse());
   }
   return out;
 }
@@ -141,7 +141,8 @@ double value_now(const BasisProblem& p, const Moved& x) {
     const Rows &best = x.followers[k], &now = p.followers[k].now;
     for (Index i = 0; i < natural.linear.rows(); ++i) {
       // Minus the Kullback-Leibler divergence of the present factor from the best one.
-      const MatrixXd &is = now.precision[static_cast<std::size_t>(i)], &to = best.precision[static_cast<std::size_t>(i)];
+      const MatrixXd &is = now.precision[static_cast<std::size_t>(i)],
+                     &to = best.precision[static_cast<std::size_t>(i)];
       const MatrixXd ratio = is.llt().solve(to);
       const VectorXd off = now.mean.row(i) - best.mean.row(i);
       out -= (ratio.trace() - static_cast<double>(ratio.rows()) + off.dot(to * off) -
@@ -377,8 +378,8 @@ class QuasiNewton {
                 (towards * step_.transpose() + step_ * towards.transpose()) / curvature;
   }
 
-  MatrixXd inverse_;     // of minus the second derivatives
-  VectorXd last_, step_; // the last gradient, and the step from there
+  MatrixXd inverse_;      // of minus the second derivatives
+  VectorXd last_, step_;  // the last gradient, and the step from there
 };
 
 /// Returns exp(x) to second order; exactly if it is diagonal.

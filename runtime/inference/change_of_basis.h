@@ -21,12 +21,12 @@ namespace lehr {
 
 /// What J knows of one variable. Vectors and matrices are empty where they are 0.
 struct TransformedSums {
-  bool inverse = false;         // true: the transposed inverse of the change transforms it
-  double count = 0;             // number of elements
-  Eigen::VectorXd first;        // sum of first moments of the elements
-  Eigen::MatrixXd second;       // sum of second moments of the elements
-  Eigen::VectorXd linear;       // coefficients of components in the prior
-  Eigen::MatrixXd quadratic;    // coefficients of products of components in the prior
+  bool inverse = false;       // true: the transposed inverse of the change transforms it
+  double count = 0;           // number of elements
+  Eigen::VectorXd first;      // sum of first moments of the elements
+  Eigen::MatrixXd second;     // sum of second moments of the elements
+  Eigen::VectorXd linear;     // coefficients of components in the prior
+  Eigen::MatrixXd quadratic;  // coefficients of products of components in the prior
 };
 
 /// What J knows of one scale: Gamma variables t, one for each component or one for all.
@@ -61,10 +61,10 @@ struct FollowerSums {
 
 /// A change of basis to be chosen.
 struct BasisProblem {
-  Eigen::Index components = 0;             // the size of the basis
-  bool diagonal = false;                   // true: the change is a diagonal matrix
-  std::vector<TransformedSums> variables;  // all that the change transforms
-  std::vector<RescaledSums> scales;        // Gamma variables that are chosen anew
+  Eigen::Index components = 0;               // the size of the basis
+  bool diagonal = false;                     // true: the change is a diagonal matrix
+  std::vector<TransformedSums> variables;    // all that the change transforms
+  std::vector<RescaledSums> scales;          // Gamma variables that are chosen anew
   std::vector<FormSums> forms = {};          // quadratic forms
   std::vector<FollowerSums> followers = {};  // matrices that are chosen anew
 };

@@ -70,21 +70,21 @@ class Extrapolation {
   /// until all parameters are finite and positive ones stay positive.
   Step extrapolate() const;
 
-  const Engine& e_;            // the engine of the run
-  std::int64_t after_;         // sweeps before the first extrapolation; 0: never
-  std::deque<Sweep> last_;     // the last sweeps, newest last
-  Snapshot end_,               // coordinates after the last sweep
-      start_;                  // coordinates at which the next sweep begins, after an extrapolation
-  std::deque<double> elbos_;   // ELBOs of the last states, newest last
-  Snapshot before_;            // state before the last extrapolation
-  Elbo elbo_;                  // ELBO of that state
-  double longest_ = 32,        // trust length: the longest step, in units of the last movement
-      damping_ = 1e-8;         // added to the least squares, relative to their largest eigenvalue
-  bool limited_ = false,       // true: the last step had the trust length
-      undone_ = false;         // true: the last sweep followed an extrapolation that was undone
-  std::int64_t sweeps_ = 0,    // sweeps in all
-      since_ = 0;              // sweeps since the last extrapolation
-  Attempts count_;             // extrapolations tried so far
+  const Engine& e_;           // the engine of the run
+  std::int64_t after_;        // sweeps before the first extrapolation; 0: never
+  std::deque<Sweep> last_;    // the last sweeps, newest last
+  Snapshot end_,              // coordinates after the last sweep
+      start_;                 // coordinates at which the next sweep begins, after an extrapolation
+  std::deque<double> elbos_;  // ELBOs of the last states, newest last
+  Snapshot before_;           // state before the last extrapolation
+  Elbo elbo_;                 // ELBO of that state
+  double longest_ = 32,       // trust length: the longest step, in units of the last movement
+      damping_ = 1e-8;        // added to the least squares, relative to their largest eigenvalue
+  bool limited_ = false,      // true: the last step had the trust length
+      undone_ = false;        // true: the last sweep followed an extrapolation that was undone
+  std::int64_t sweeps_ = 0,   // sweeps in all
+      since_ = 0;             // sweeps since the last extrapolation
+  Attempts count_;            // extrapolations tried so far
 };
 
 }  // namespace lehr

@@ -46,10 +46,10 @@ void read_forms(const Engine& e, const machine::InvarianceRow& row, BasisProblem
   const machine::Model& m = e.model();
   for (std::int64_t k = 0; k < row.forms; ++k) {
     const machine::FormRow& f = m.forms[row.first_form + k];
-    p.forms.push_back({static_cast<std::size_t>(f.variable), matrix_of(e, f.moments, p.components),
-                       f.follower < 0 ? matrix_of(e, f.coefficients, p.components)
-                                      : MatrixXd(vector_of(e, f.coefficients)),
-                       f.follower, f.order});
+    p.forms.push_back(
+        {static_cast<std::size_t>(f.variable), matrix_of(e, f.moments, p.components),
+         f.follower < 0 ? matrix_of(e, f.coefficients, p.components) : MatrixXd(vector_of(e, f.coefficients)),
+         f.follower, f.order});
   }
   for (std::int64_t k = 0; k < row.followers; ++k) {
     const machine::FollowerRow& f = m.followers[row.first_follower + k];

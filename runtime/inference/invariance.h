@@ -1,9 +1,9 @@
-// Steps along invariances between sweeps of coordinate ascent (parameter-expanded variational Bayes: Qi & Jaakkola 2006;
-// Luttinen & Ilin 2010). Where the likelihood depends on products sum_k W[d][k] z[n][k] alone, the compiler has found
-// it (compiler/schedule/invariance.h), and W -> W R, z -> R^-1 z changes only priors and entropies. Sweeps move along
-// such directions slowly. One step to the best R is cheap: it needs sums over the elements, of which sweeps form those
-// over items anyway. Constants are shifted in the same way, z -> z - c and m -> m + W c (compiler/schedule/shift.h).
-// The ELBO is quadratic in c, so that Newton's step is the best.
+// Steps along invariances between sweeps of coordinate ascent (parameter-expanded variational Bayes: Qi & Jaakkola
+// 2006; Luttinen & Ilin 2010). Where the likelihood depends on products sum_k W[d][k] z[n][k] alone, the compiler has
+// found it (compiler/schedule/invariance.h), and W -> W R, z -> R^-1 z changes only priors and entropies. Sweeps move
+// along such directions slowly. One step to the best R is cheap: it needs sums over the elements, of which sweeps form
+// those over items anyway. Constants are shifted in the same way, z -> z - c and m -> m + W c
+// (compiler/schedule/shift.h). The ELBO is quadratic in c, so that Newton's step is the best.
 //
 // Factors that all items share are transformed; those of items follow from them at the beginning of the next sweep. If
 // the ELBO is then lower than before, the state is restored.
@@ -27,8 +27,8 @@ class Invariances {
   Invariances(const Engine& e, bool wanted)
       : e_(e), wanted_(wanted && e.model().invariance_count + e.model().shift_count > 0) {}
 
-  /// Takes the best step along the next invariance in which that gains more than `least` nats. Returns true if it changed
-  /// factors; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state.
+  /// Takes the best step along the next invariance in which that gains more than `least` nats. Returns true if it
+  /// changed factors; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state.
   bool try_change(const Elbo& elbo, double least);
   /// Accepts or undoes a change after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is lower
   /// than before, it restores the state and its ELBO, returns false, and waits for some sweeps before the next change.

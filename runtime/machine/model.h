@@ -307,11 +307,11 @@ struct InvarianceRow {
 };
 /// A shift of a constant that leaves the likelihood alone; see runtime/inference/invariance.h.
 struct ShiftRow {
-  Extent components;          // number of constants
-  std::int64_t measure,       // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
-      move,                   // function (): moves the means of the factors by `step`
-      step,                   // buffer of the constants
-      gradient, curvature;    // buffers of the derivatives of the ELBO by the constants
+  Extent components;        // number of constants
+  std::int64_t measure,     // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
+      move,                 // function (): moves the means of the factors by `step`
+      step,                 // buffer of the constants
+      gradient, curvature;  // buffers of the derivatives of the ELBO by the constants
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
