@@ -28,6 +28,9 @@ CROSSED = """model crossed { plate n; plate g; plate h; data of[n] : g; data by[
   m ~ Normal(mean = 0, sd = 10); tu ~ Gamma(shape = 2, rate = 1); tv ~ Gamma(shape = 2, rate = 1); t ~ Gamma(shape = 2, rate = 1);
   u[g] ~ Normal(mean = 0, precision = tu); v[h] ~ Normal(mean = 0, precision = tv);
   observe y[n] ~ Normal(mean = m + u[of[n]] + v[by[n]], precision = t); }"""
+LOGISTIC = """model logistic { plate n; plate g; plate h; data of[n] : g; data by[n] : h;
+  m ~ Normal(mean = 0, sd = 10); tu ~ Gamma(shape = 2, rate = 1); u[g] ~ Normal(mean = 0, precision = tu); v[h] ~ Normal(mean = 0, sd = 1);
+  observe y[n] ~ Bernoulli(p = logistic(m + u[of[n]] + v[by[n]])); }"""
 SLOPES = """model slopes { plate n; plate g; data of[n] : g; data x[n] : real;
   m ~ Normal(mean = 0, sd = 10); s ~ Normal(mean = 0, sd = 10); tu ~ Gamma(shape = 2, rate = 1); t ~ Gamma(shape = 2, rate = 1);
   u[g] ~ Normal(mean = m, precision = tu); b[g] ~ Normal(mean = s, sd = 1);
@@ -51,7 +54,8 @@ def small():
     of, by = groups_of(60, 8, 6)
     x = RNG.normal(size=(60, 2)) + 1
     y = 3 + RNG.normal(size=8)[of] + RNG.normal(size=6)[by] + x[:, 0] + RNG.normal(size=60)
-    return {"crossed": (CROSSED, {"of": of, "by": by, "y": y}), "slopes": (SLOPES, {"of": of, "x": x[:, 0], "y": y}),
+    return {"crossed": (CROSSED, {"of": of, "by": by, "y": y}), "logistic": (LOGISTIC, {"of": of, "by": by, "y": (y > 4).astype(int)}),
+            "slopes": (SLOPES, {"of": of, "x": x[:, 0], "y": y}),
             "vectors": (VECTORS, {"of": of, "x": x, "y": y}), "walk": (WALK, {"of": of, "y": y})}
 
 
