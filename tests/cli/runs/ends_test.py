@@ -33,7 +33,7 @@ random = numpy.random.default_rng(5)
 def fit(out, text, data, *more):
     write(f"{out}.lehr", text)
     write_json(f"{out}.json", {name: numpy.asarray(value).tolist() for name, value in data.items()})
-    said = lehr("fit", f"{out}.lehr", "--data", f"{out}.json", "--quiet", "--guide", "factorised", "--out", out, *more).stderr
+    said = lehr("fit", f"{out}.lehr", "--data", f"{out}.json", "--quiet", "--guide", "factorised", "--sds", "factors", "--out", out, *more).stderr
     return read_json(f"{out}/fit.json"), dict(numpy.load(f"{out}/posterior.npz")), said
 
 
