@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace lehr::schedule {
 
@@ -61,14 +62,13 @@ std::optional<Coverage> PairData::coverage(const Pairs& pairs, std::int64_t most
   if (!pairs.named_by && !pairs.present) return Coverage{true, true, true, {}};
   // All pairs of elements that are in no region and not in the data need no time, but their counts need memory.
   if (n <= 0 || n > (std::int64_t(1) << 20) || n * n > 8 * (listed + 1)) return std::nullopt;
-  constexpr std::uint8_t kMany = 255;
   std::vector<std::uint8_t> times(static_cast<std::size_t>(n * n));
   for (std::int64_t cell = 0; cell < listed; ++cell) {
     if (!counts(pairs, static_cast<std::size_t>(cell))) continue;
     const auto [first, second] = elements(pairs, cell);
     if (first < 0 || first >= n || second < 0 || second >= n) return std::nullopt;
     std::uint8_t& x = times[static_cast<std::size_t>(first * n + second)];
-    if (++x == kMany) return std::nullopt;
+    if (++x == std::numeric_limits<std::uint8_t>::max()) return std::nullopt;
   }
   // The regions: 0 the diagonal, 1 above it, 2 below.
   const auto region = [](std::int64_t first, std::int64_t second) -> std::size_t {

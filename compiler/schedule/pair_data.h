@@ -59,8 +59,8 @@ class PairData {
   const std::vector<double>& values(const DataSource& source) const;
   /// Returns the elements of the pair at a cell.
   std::pair<std::int64_t, std::int64_t> elements(const Pairs& pairs, std::int64_t cell) const;
-  /// Returns the value that more than half of the cells have, of an array with a number for each cell; nothing if there
-  /// is none.
+  /// Returns the one value that more than half of the cells can have, of an array with a number for each cell; nothing
+  /// if no value can.
   std::optional<double> common_value(const Pairs& pairs, const DataSource& source) const;
   /// Returns the cells, ascending, whose value is not `common`; nothing if they are more than `most`.
   std::optional<std::vector<std::int64_t>> others(const Pairs& pairs, const DataSource& source, double common,
