@@ -180,19 +180,19 @@ Logs TemperedNormaliser::of_connected(ModelEvaluator& f, SharedResults& cache) c
     if (t.dims.empty()) add(out, t.logs.at(0));
     return t.dims.empty();
   });
-  KnownSum& known = known_[cache.temperatures];
-  if (known.tables != tables || known.log_c.empty()) {
-    known.tables = tables;
-    known.log_c.assign(out.size(), 0.0);
+  CachedSum& cached = cached_sums_[cache.temperatures];
+  if (cached.tables != tables || cached.log_c.empty()) {
+    cached.tables = tables;
+    cached.log_c.assign(out.size(), 0.0);
     if (!sum_tables(
             tables, [](Element) { return true; }, cache)) {
-      known = {};
+      cached = {};
       return out;
     }
     for (const TemperedTable& t : tables)
-      add(known.log_c, t.logs.at(0));
+      add(cached.log_c, t.logs.at(0));
   }
-  add(out, known.log_c);
+  add(out, cached.log_c);
   return out;
 }
 

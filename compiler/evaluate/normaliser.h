@@ -85,7 +85,7 @@ class TemperedNormaliser {
     void too_wide(const model::Variable& v);
   };
   /// A sum over connected items: the tables of discrete elements, and the log of their summed product.
-  struct KnownSum {
+  struct CachedSum {
     std::vector<TemperedTable> tables;  // before the sum
     Logs log_c;                         // by temperature
   };
@@ -148,13 +148,13 @@ class TemperedNormaliser {
 
   const model::Model& model_;
   const BoundData& data_;
-  std::vector<double> temperatures_;                       // T, ascending
-  std::vector<model::StatementId> statements_;             // the tempered statements
-  std::vector<bool> local_;                                // true for local variables, by VariableId
-  std::vector<bool> integrated_;                           // true for variables of tempered statements, by VariableId
-  bool connected_ = false;                                 // true if C(T) is no product over items
-  bool equal_items_ = true;                                // true if items differ at most in the sizes of their rows
-  mutable std::map<std::vector<double>, KnownSum> known_;  // the last sum over connected items, by temperatures
+  std::vector<double> temperatures_;            // T, ascending
+  std::vector<model::StatementId> statements_;  // the tempered statements
+  std::vector<bool> local_;                     // true for local variables, by VariableId
+  std::vector<bool> integrated_;                // true for variables of tempered statements, by VariableId
+  bool connected_ = false;                      // true if C(T) is no product over items
+  bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
+  mutable std::map<std::vector<double>, CachedSum> cached_sums_;  // the last sum over connected items, by temperatures
 };
 
 }  // namespace lehr

@@ -145,9 +145,11 @@ bool TemperedNormaliser::has_terms(const ModelEvaluator& f, Element e, SharedRes
   if (!mask || data_.givens[mask->index()].values.empty()) return true;
   const std::size_t entries = model_[*mask].event.empty() ? 1 : width;
   const auto first = data_.givens[mask->index()].values.begin() + static_cast<std::ptrdiff_t>(e.position * entries);
-  const auto informed = static_cast<std::size_t>(std::count(first, first + static_cast<std::ptrdiff_t>(entries), 1.0));
-  if (informed > 0 && informed < entries) cache.refused = fmt::format("some entries of '{}' have no data", v.name);
-  return informed > 0;
+  const auto d_connected =
+      static_cast<std::size_t>(std::count(first, first + static_cast<std::ptrdiff_t>(entries), 1.0));
+  if (d_connected > 0 && d_connected < entries)
+    cache.refused = fmt::format("some entries of '{}' have no data", v.name);
+  return d_connected > 0;
 }
 
 math::Environment TemperedNormaliser::shape_parameters(const ModelEvaluator& f, const Statement& s,

@@ -87,7 +87,7 @@ namespace {
 
 /// Returns an elimination order: by the size of the next table, or `by_number` of the elements.
 EliminationOrder order_of(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states, double most,
-                          const std::vector<bool>& kept, bool by_number) {
+                          const std::vector<bool>& retained, bool by_number) {
   const std::size_t n = states.size();
   std::vector<std::set<std::size_t>> beside(n);
   for (const Scope& scope : scopes)
@@ -101,7 +101,7 @@ EliminationOrder order_of(const std::vector<Scope>& scopes, const std::vector<st
   std::set<std::pair<double, std::size_t>> queue;
   std::vector<double> keys(n);
   const auto enqueue = [&](std::size_t e) {
-    if (kept.empty() || !kept[e]) queue.emplace(keys[e] = by_number ? 0.0 : cost(e), e);
+    if (retained.empty() || !retained[e]) queue.emplace(keys[e] = by_number ? 0.0 : cost(e), e);
   };
   for (std::size_t e = 0; e < n; ++e)
     enqueue(e);
@@ -131,11 +131,11 @@ EliminationOrder order_of(const std::vector<Scope>& scopes, const std::vector<st
 }  // namespace
 
 EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states,
-                                   double most, const std::vector<bool>& kept) {
+                                   double most, const std::vector<bool>& retained) {
   // On a lattice whose sites are numbered row by row, the order of the numbers keeps tables to one row.
-  EliminationOrder greedy = order_of(scopes, states, most, kept, false);
+  EliminationOrder greedy = order_of(scopes, states, most, retained, false);
   if (!std::isinf(greedy.entries)) return greedy;
-  EliminationOrder numbered = order_of(scopes, states, most, kept, true);
+  EliminationOrder numbered = order_of(scopes, states, most, retained, true);
   return std::isinf(numbered.entries) ? greedy : numbered;
 }
 
@@ -146,24 +146,24 @@ std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<
   for (std::size_t k = 0; k < n; ++k)
     place[order.elements[k]] = k;
   // Each table waits for the first of its elements that is eliminated. The last bucket has what is left.
-  std::vector<std::vector<LogTable>> waiting(n + 1);
+  std::vector<std::vector<LogTable>> pending(n + 1);
   double constant = 0;
   const auto add = [&](LogTable t) {
     std::size_t first = n;
     for (const std::size_t e : t.scope)
       first = std::min(first, place[e]);
     if (t.scope.empty()) constant += t.values[0];
-    else waiting[first].push_back(std::move(t));
+    else pending[first].push_back(std::move(t));
   };
   for (LogTable& t : tables)
     add(std::move(t));
   for (std::size_t k = 0; k < n; ++k) {
-    const std::vector<LogTable> with = std::move(waiting[k]);
+    const std::vector<LogTable> with = std::move(pending[k]);
     if (with.empty()) constant += std::log(static_cast<double>(states[order.elements[k]]));
     else add(without(with, order.elements[k], states));
   }
-  waiting[n].push_back({{}, {constant}});
-  return std::move(waiting[n]);
+  pending[n].push_back({{}, {constant}});
+  return std::move(pending[n]);
 }
 
 double log_sum_product(std::vector<LogTable> tables, const std::vector<std::size_t>& states,

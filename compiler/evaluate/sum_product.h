@@ -20,11 +20,11 @@ struct EliminationOrder {
 
 /// Chooses an elimination order: the element whose elimination forms the smallest table comes next; if a table is then
 /// too large, the order of the elements' numbers is tried. `scopes` are those of the factors, `states` the number of
-/// values of each element, `most` the largest table allowed. Elements marked in `kept` are not eliminated; if it is
+/// values of each element, `most` the largest table allowed. Elements marked in `retained` are not eliminated; if it is
 /// empty, all are.
 EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& scopes,
                                    const std::vector<std::size_t>& states, double most,
-                                   const std::vector<bool>& kept = {});
+                                   const std::vector<bool>& retained = {});
 
 /// Returns tables whose product is that of `tables`, summed over all values of the elements in `order`. The last one
 /// has the part that depends on no element.

@@ -56,11 +56,11 @@ std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::fu
       number.emplace(e, 0);
   }
   std::vector<Element> elements;
-  std::vector<bool> kept;
+  std::vector<bool> retained;
   for (auto& [e, k] : number) {
     k = elements.size();
     elements.push_back(e);
-    kept.push_back(!wanted(e));
+    retained.push_back(!wanted(e));
   }
   std::vector<std::size_t> states(elements.size());
   std::vector<std::vector<std::size_t>> scopes;
@@ -71,7 +71,7 @@ std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::fu
       states[scopes.back().back()] = t.states[k];
     }
   }
-  const EliminationOrder order = elimination_order(scopes, states, kMostStates, kept);
+  const EliminationOrder order = elimination_order(scopes, states, kMostStates, retained);
   if (std::isinf(order.entries)) return elements[order.elements.back()];
   std::vector<TemperedTable> left;
   for (std::size_t m = 0; m < temperatures; ++m) {

@@ -53,9 +53,9 @@ Tempering::Factors Tempering::factors() const {
     const std::span<double> to = f.values(model::VariableId(k));
     for (std::size_t i = 0; mean && mean->mean.size() == to.size() && i < to.size(); ++i)
       to[i] = std::isfinite(mean->mean[i]) ? mean->mean[i] : geometric_mean(family, factor, i);
-    const std::vector<double>& known = context_.data.observed[k].values;
-    for (std::size_t i = 0; v.clamped && i < known.size(); ++i)
-      if (!std::isnan(known[i])) to[i] = known[i];
+    const std::vector<double>& observed = context_.data.observed[k].values;
+    for (std::size_t i = 0; v.clamped && i < observed.size(); ++i)
+      if (!std::isnan(observed[i])) to[i] = observed[i];
   }
   return {std::move(f), std::move(concentrations)};
 }

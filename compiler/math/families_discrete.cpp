@@ -335,11 +335,11 @@ double probability_by_fourier(const std::vector<TiltedCounts>& counts, double n,
     std::complex<double> product = 1;
     double shift = -n;
     for (const TiltedCounts& c : counts) {
-      const std::complex<double> turn = std::polar(1.0, k * step);
+      const std::complex<double> rotation = std::polar(1.0, k * step);
       std::complex<double> at = 0;  // Horner's rule
       for (std::size_t i = c.weights.size(); i-- > 0;)
-        at = std::complex<double>(at.real() * turn.real() - at.imag() * turn.imag() + c.weights[i],
-                                  at.real() * turn.imag() + at.imag() * turn.real());
+        at = std::complex<double>(at.real() * rotation.real() - at.imag() * rotation.imag() + c.weights[i],
+                                  at.real() * rotation.imag() + at.imag() * rotation.real());
       product *= at;
       shift += static_cast<double>(c.first);
     }
