@@ -305,25 +305,17 @@ std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId proba
 
 namespace {
 
-/// Returns the log density of the entries of a Normal vector that are known. The others are NaN and integrated out: the
-/// precision of the known ones is the Schur complement P_kk - P_km P_mm^-1 P_mk.
-double log_density_of_observed(const math::Environment& parameters, std::span<const double> x) {
-  const std::vector<double>&mean = parameters.symbols.at("mean").values,
-        &precision = parameters.symbols.at("precision").values;
-  const std::size_t d = x.size();
+/// Returns the log density of the observed entries of a Normal vector, whose parameters are its mean and precision, end
+/// to end. The other entries are NaN and integrated out: the precision of the observed ones is the Schur complement
+/// P_oo - P_om P_mm^-1 P_mo.
+double log_density_of_observed(const std::vector<double>& parameters, std::span<const double> x) {
+  const auto d = static_cast<Eigen::Index>(x.size());
   std::vector<Eigen::Index> observed, missing;
-  Eigen::VectorXd from_mean = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d));
-  Eigen::MatrixXd p = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
-  for (std::size_t i = 0; i < d; ++i) {
-    const auto k = static_cast<Eigen::Index>(i);
-    (std::isnan(x[i]) ? missing : observed).push_back(k);
-    from_mean[k] = x[i] - mean[mean.size() == 1 ? 0 : i];
-    for (std::size_t j = 0; j < d; ++j) {
-      const auto l = static_cast<Eigen::Index>(j);
-      if (precision.size() > 1) p(k, l) = precision[i * d + j];
-      else if (i == j) p(k, l) = precision[0];
-    }
-  }
+  for (Eigen::Index k = 0; k < d; ++k)
+    (std::isnan(x[static_cast<std::size_t>(k)]) ? missing : observed).push_back(k);
+  const Eigen::VectorXd from_mean =
+      Eigen::Map<const Eigen::VectorXd>(x.data(), d) - Eigen::Map<const Eigen::VectorXd>(parameters.data(), d);
+  const Eigen::Map<const Eigen::MatrixXd> p(parameters.data() + d, d, d);
   const Eigen::MatrixXd between = p(observed, missing);
   const Eigen::MatrixXd of_observed =
       p(observed, observed) - between * p(missing, missing).llt().solve(between.transpose());
@@ -350,7 +342,7 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
   math::Environment environment = parameters(s, at);
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
   if (d.family->gaussian && x.size() > 1 && std::ranges::any_of(x, [](double entry) { return std::isnan(entry); }))
-    return log_density_of_observed(environment, x);
+    return log_density_of_observed(math::flatten_parameters(*d.family, environment), x);
   for (const Parameter& p : d.parameters)
     if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;
   // A censored value at or beyond a limit contributes the probability of that tail. A latent value there is impossible.

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "compiler/advice.h"
 #include "compiler/instance/barren.h"
@@ -206,17 +207,15 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     if (auto e = out->classify()) return *e;
     if (auto e = out->cannot_clamp()) return *e;
   }
-  if (!out->completion_ && options.fraction) {
+  if (!out->completion_ && options.fraction)
     return score_error("nothing is held out: the local variables are summed out, and every observation is scored",
                        {"leave out " + option("holdout") +
                         ": it is for models whose items have continuous variables, such as the topics of "
                         "a document"});
-  }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;
-  out->per_item_ = options.per_item;
-  out->temperatures_ = options.temperatures;
-  out->probabilities_ = options.probabilities;
+  std::tie(out->per_item_, out->temperatures_, out->probabilities_) =
+      std::tie(options.per_item, options.temperatures, options.probabilities);
   out->inference_options_ = {options.local, options.starts, options.seed, options.first};
   out->inference_options_.digests = item_digests(complete, complete.model, out->data_);
   out->inference_options_.on_start = options.on_start;
@@ -231,11 +230,9 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (!out->completion_ && out->scored_.empty() && std::ranges::none_of(resolved.variables, &Variable::observed))
     return score_error("of latent variables, known by their limits or not, there is no score");
   const auto has_elements = [](const BoundArray& a) { return !a.values.empty(); };
-  // There are no items, so there is nothing to score.
   if (std::ranges::none_of(out->data_.observed, has_elements)) return out;  // of no items
-  if (!out->completion_ && out->scored_.empty()) {
+  if (!out->completion_ && out->scored_.empty())
     return Error{ExitCode::data, "", "nothing is observed in these data: there is no score", {}};
-  }
   if (!out->completion_) return out;
   if (out->scored_.empty()) return score_error("no item has enough observations to hold one out");
   const density::ExpandOptions expand = expand_options(out->training_data_);

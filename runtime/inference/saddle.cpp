@@ -15,15 +15,16 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kMostSaddles = 10;      // saddle points that one run leaves
-constexpr Eigen::Index kVectors = 12;          // most products with the derivative
-constexpr double kStep = 1e-3;                 // length of a difference, in standard deviations
-constexpr double kResidual = 0.01;             // residual at which the eigenvalue is good enough, relative to it
-constexpr double kUnstable = 1 + 1e-3;         // eigenvalue above which a fixed point is reported as a saddle point
-constexpr double kTried = 0.9;                 // eigenvalue above which equal components are displaced all the same
-constexpr double kLengths[] = {1, 8, 32};      // lengths of displacements, in standard deviations
-constexpr std::int64_t kTrialSweeps = 50;      // most sweeps after a displacement
-constexpr double kRise = 10, kMore = 100;      // rise of the ELBO that counts: in tolerances, and in gains of a sweep
+constexpr std::int64_t kMostSaddles = 10;  // saddle points that one run leaves
+constexpr Eigen::Index kVectors = 12;      // most products with the derivative
+constexpr double kStep = 1e-3;             // length of a difference, in standard deviations
+constexpr double kResidual = 0.01;         // residual at which the eigenvalue is good enough, relative to it
+constexpr double kUnstable = 1 + 1e-3;     // eigenvalue above which a fixed point is reported as a saddle point
+constexpr double kTried = 0.9;             // eigenvalue above which equal components are displaced all the same
+constexpr double kLengths[] = {1, 8, 32};  // lengths of displacements, in standard deviations
+constexpr std::int64_t kTrialSweeps = 50;  // most sweeps after a displacement
+constexpr double kMore = 2;   // gain of a sweep that counts as a rise, in gains of a sweep at the end of the run
+constexpr double kRise = 10;  // gain of a run after a saddle point from which its end is tested again, in tolerances
 constexpr std::size_t kMostOfItems = 1 << 20;  // most parameters of items that are displaced
 constexpr double kAlike = 1e-3;                // relative difference of components that count as equal
 
@@ -224,29 +225,32 @@ class EndTest {
 
   /// Displaces the factors by several lengths, both ways, until the ELBO rises after one of them.
   bool try_lengths() {
-    const double target = elbo_ + std::max({kRise * options_.tolerance * (1 + std::abs(elbo_)),
-                                            options_.slack.elbo * (1 + std::abs(elbo_)), kMore * gain_});
     for (const double length : kLengths) {
       for (const double sign : {1.0, -1.0}) {
-        if (displace(direction_, sign * length) && rises_to(target)) return true;
+        if (displace(direction_, sign * length) && rises()) return true;
       }
     }
     return false;
   }
 
-  /// Makes sweeps until the ELBO exceeds `target`. Returns false if it will not.
-  bool rises_to(double target) {
+  /// Makes sweeps until the ELBO has risen by several tolerances above that which as many sweeps from the fixed point
+  /// could reach, or will not. Returns true if it is above that at the end.
+  bool rises() {
     ImprovementBound outlook;
+    const double size = 1 + std::abs(elbo_);
+    Elbo elbo;
     for (std::int64_t k = 0; k < kTrialSweeps; ++k) {
-      Elbo elbo;
       try {
         make(options_, &elbo);
       } catch (const Failed&) {
         return false;
       }
       if (!machine::is_possible(elbo.value)) return false;
-      if (elbo.value > target) return true;
-      if (!outlook.may_reach(target, elbo.value)) return false;
+      const double reached = elbo_ + kMore * static_cast<double>(k + 2) * gain_,
+                   target = reached + kRise * options_.tolerance * size;
+      const bool above = elbo.value > reached + options_.slack.elbo * size;
+      if (elbo.value > target) return above;
+      if (k + 1 == kTrialSweeps || !outlook.may_reach(target, elbo.value)) return above;
     }
     return false;
   }
@@ -280,6 +284,8 @@ Outcome leave_saddles(const Engine& e, const CaviOptions& options, Outcome ended
     if (found.left || found.eigenvalue > kUnstable) ended.saddles.push_back(found);
     if (!found.left) break;
     ended = run_on(e, options, ended, on_sweep);
+    // A loose tolerance ends the run again soon.
+    if (!(ended.elbo - found.elbo > kRise * options.tolerance * (1 + std::abs(found.elbo)))) break;
   }
   return ended;
 }

@@ -112,7 +112,7 @@ def kept():
              ["models/factors/factorial_mixture.lehr", "x=models/data/factors/bars.csv", "--temper", "global:max=4,levels=20", "--max-iter", "3000"],
              ["models/networks/spin_system.lehr", "models/data/networks/spin_glass.json", "--anneal", "linear:from=5,over=60", "--set", "beta=0.2"],
              ["models/sequences/hmm_poisson.lehr", "x=models/data/sequences/coal_counts.csv:count", "--anneal", "exp:from=3,over=20"],
-             ["models/topics/lda.lehr", "w=models/data/topics/kos.ldac.gz", "--set", "K=3", "--anneal", "linear:from=2,over=10", "--tol", "1e-5"]]
+             ["models/mixtures/mixture_of_poissons.lehr", "x=models/data/sequences/coal_counts.csv:count", "--anneal", "linear:from=2,over=10"]]
     for model, data, *arguments in cases:
         with temporary({}) as folder:
             for name, more in ("with", []), ("without", ["--no-saddle-test"]):
