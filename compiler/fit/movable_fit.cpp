@@ -230,7 +230,8 @@ void MovableFit::find_followers() {
     const model::Variable& v = m[blocks[k].variable];
     const auto saved = variables.find(v.name);
     if (analysed_.schedule.stage_of[k] || !blocks[k].chain || saved == variables.end() || is_joint(v)) continue;
-    const NamedArray* mean = saved->second.find("mean");
+    const auto* location = math::find_role(*blocks[k].factor, math::ParameterRole::location);
+    const NamedArray* mean = location ? saved->second.find(location->name) : nullptr;
     const std::optional<Moments> found = mean ? moments(*blocks[k].family, saved->second, nullptr) : std::nullopt;
     if (!found || found->sd.size() != mean->values.size()) continue;
     followers_.push_back({v.name, mean->shape, found->mean, found->sd});

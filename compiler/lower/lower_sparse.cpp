@@ -77,7 +77,7 @@ SparseFactors::Work SparseFactors::open(BlockId b, bool factorises) {
   const SizeId size = layout_.size[m_[event_axes(var, 1)[0]].set.index()],
                entries = layout_.size[m_[event_axes(var, 2)[0]].set.index()],
                filled = b_.constant_size("filled", pattern.filled());
-  const auto stored = layout_.parameter.find({b, "precision"});
+  const auto stored = layout_.parameter.find({b, math::find_role(*block.factor, math::ParameterRole::precision)->name});
   const auto vector = [&](const char* name) { return work_array(name + var.name, {size}); };
   return {*std::ranges::find(layout_.data.patterns, block.variable, &PatternBuffers::joint),
           size,

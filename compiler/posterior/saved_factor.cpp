@@ -36,8 +36,10 @@ std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedV
 }
 
 std::shared_ptr<const SavedSparse> SavedSparse::read(const SavedVariable& v) {
-  const NamedArray *mean = v.find("mean"), *precision = v.find("precision"), *rows = v.find("row"),
-                   *columns = v.find("column");
+  const Factor& factor = *math::joint_family(math::Support::sparse).factor;
+  const NamedArray *mean = v.find(math::find_role(factor, math::ParameterRole::location)->name),
+                   *precision = v.find(math::find_role(factor, math::ParameterRole::precision)->name),
+                   *rows = v.find("row"), *columns = v.find("column");
   if (!mean || !precision || !rows || !columns) return nullptr;
   const std::size_t count = precision->values.size(), size = mean->values.size();
   if (rows->values.size() != count || columns->values.size() != count) return nullptr;

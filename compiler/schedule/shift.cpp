@@ -146,7 +146,7 @@ class ShiftFinder {
     for (const double sign : {1.0, -1.0}) {
       add_plain(x, y, of_x, of_y, sign, out);
       for (const Atom& w : t.atoms) {
-        if (is_linear(w) && is_known(block_of(w), {block_of(x), block_of(y)})) add_product(x, y, w, of_y, sign, out);
+        if (is_linear(w) && is_stored(block_of(w), {block_of(x), block_of(y)})) add_product(x, y, w, of_y, sign, out);
       }
     }
     return out;
@@ -158,7 +158,7 @@ class ShiftFinder {
   }
 
   /// Returns true if expected numbers of the block are in memory between sweeps, and the shift does not move it.
-  bool is_known(BlockId b, const std::set<BlockId>& moved) const {
+  bool is_stored(BlockId b, const std::set<BlockId>& moved) const {
     return !moved.contains(b) && s_.storage[b.index()] == Storage::stored && !s_.local[b.index()] && c_[b].factor;
   }
 

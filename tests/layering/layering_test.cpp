@@ -45,6 +45,7 @@ const std::map<std::string, std::vector<std::string>> kRuntime{
     {"analysis", {"runtime/threshold.h"}},
     {"lower", {"runtime/abi.h", "runtime/machine/random.h", "runtime/threshold.h"}},
     {"passes", {"runtime/threshold.h"}},
+    {"conditionals", {"runtime/threshold.h"}},
     {"schedule", {"runtime/threshold.h"}},
     {"native",
      {"runtime/abi.h", "runtime/embedded/bitcode.h", "runtime/machine/random.h", "runtime/plugin.h",
