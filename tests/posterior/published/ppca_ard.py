@@ -69,17 +69,20 @@ def remain(seed, n, d, factors, K, *arguments):
 
 
 def random_start(seed):
+    """A random start ends no lower than the principal components, where plain sweeps stay: optima may keep 2 factors or 3."""
     x, _ = simulate(seed, 150, 10, 2)
-    ends = [fit(MODEL, {"x": x}, "--set", "K=6", "--tol", "1e-12", "--max-iter", 30000, "--seed", seed + 1, init=init)
-            for init in (principal(x, 6), None)]
-    (kept, _), (same, _) = map(retained, ends)
+    options = ["--set", "K=6", "--tol", "1e-12", "--max-iter", 30000, "--seed", seed + 1]
+    ends = [fit(MODEL, {"x": x}, *options, init=init) for init in (principal(x, 6), None)]
+    ends.append(fit(MODEL, {"x": x}, *options, "--leap-after", 0, init=ends[1].posterior))
+    (kept, _), (same, _), (still, _) = map(retained, ends)
     for end in ends:
         if end.report["status"] != "converged":
             raise AssertionError(f"{end.report['status']} after {end.report['iterations']} sweeps")
-    apart = abs(ends[0].elbo - ends[1].elbo)
-    if kept.sum() != same.sum() or not apart <= 1e-6 * abs(ends[0].elbo):
-        raise AssertionError(f"{kept.sum()} factors at ELBO {ends[0].elbo}, {same.sum()} at {ends[1].elbo} from a random start")
-    return f"{same.sum()} of 6 remain after {ends[1].report['iterations']} sweeps, not {ends[0].report['iterations']}; ELBOs differ by {apart:.0e}"
+    given, found, stayed = (end.elbo for end in ends)
+    least = 1e-6 * abs(given)
+    if not found >= given - least or not abs(stayed - found) <= least or same.sum() != still.sum():
+        raise AssertionError(f"{kept.sum()} factors at ELBO {given}, {same.sum()} at {found} from a random start, {still.sum()} at {stayed}")
+    return f"{same.sum()} of 6 remain after {ends[1].report['iterations']} sweeps, not {ends[0].report['iterations']}; {found - given:.0e} nats higher"
 
 
 def digits():
