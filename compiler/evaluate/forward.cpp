@@ -306,8 +306,8 @@ std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId proba
 namespace {
 
 /// Returns the log density of the observed entries of a Normal vector, whose parameters are its mean and precision, end
-/// to end. The other entries are NaN and integrated out: the precision of the observed ones is the Schur complement
-/// P_oo - P_om P_mm^-1 P_mo.
+/// to end. The other entries, at least one, are NaN and integrated out: the precision of the observed ones is the Schur
+/// complement P_oo - P_om P_mm^-1 P_mo.
 double log_density_of_observed(const std::vector<double>& parameters, std::span<const double> x) {
   const auto d = static_cast<Eigen::Index>(x.size());
   std::vector<Eigen::Index> observed, missing;
@@ -341,7 +341,8 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
   }
   math::Environment environment = parameters(s, at);
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
-  if (d.family->gaussian && x.size() > 1 && std::ranges::any_of(x, [](double entry) { return std::isnan(entry); }))
+  const auto missing = std::ranges::count_if(x, [](double entry) { return std::isnan(entry); });
+  if (d.family->gaussian && missing > 0 && missing < std::ssize(x))
     return log_density_of_observed(math::flatten_parameters(*d.family, environment), x);
   for (const Parameter& p : d.parameters)
     if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;

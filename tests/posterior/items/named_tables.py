@@ -74,7 +74,7 @@ def effects(items, holes=False, copies=False, pairs=False):
     if pairs:
         model = model.replace("A[a] ~", "data k[n] : l; A[a] ~").replace("B[b]", "B[b, l]").replace("B[j[n]]", "B[j[n], k[n]]")
     for more in ([], ["--threads", 3]):
-        got = fit(model, given, "--max-iter", 3, *more, init=init)
+        got = fit(model, given, "--max-iter", 3, "--no-invariances", *more, init=init)
         close(got.trace, trace, "ELBO")
         for name, want in {"A.mean": a[0], "A.precision": a[1], "B.mean": b[0], "B.precision": b[1], "tau.rate": rate}.items():
             close(np.ravel(got.posterior[name]), np.ravel(want), name)
@@ -96,7 +96,7 @@ def rates(items):
         log = sum((digamma(q[v][0]) - np.log(q[v][1]))[of[v]] for v in "ABC")
         mean = np.prod([(q[v][0] / q[v][1])[of[v]] for v in "ABC"], axis=0)
         trace.append(np.sum(y * log - mean - gammaln(y + 1)) + sum(gamma_part(*q[v], *prior[v]) for v in "ABC"))
-    got = fit(RATES.replace(" COPIES", ""), {**at, "y": y}, "--max-iter", 3, init=init)
+    got = fit(RATES.replace(" COPIES", ""), {**at, "y": y}, "--max-iter", 3, "--no-invariances", init=init)
     close(got.trace, trace, "ELBO")
     for v in "ABC":
         close(got.posterior[f"{v}.shape"], q[v][0], v)

@@ -247,7 +247,7 @@ def compared():
     with temporary({"m.lehr": model, "d.json": {"x": [3.0, 4.0, 5.0, 6.0], "y": [1.0, 2.0, 2.5, 4.0]}}) as folder:
         path = pathlib.Path(folder)
         for method in ("cavi", "gibbs"):
-            lehr("fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--guide", "factorised", "--max-iter", "5000", "--draws", "20000", "--quiet",
+            lehr("fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--guide", "factorised", *(["--sds", "factors"] if method == "cavi" else []), "--max-iter", "5000", "--draws", "20000", "--quiet",
                  "--out", path / method)
         done = lehr("compare", path / "cavi", path / "gibbs")
         rows = {line.split()[0]: [float(x) for x in line.split()[1:]] for line in done.stdout.splitlines() if line[:2] in ("a ", "b ")}
