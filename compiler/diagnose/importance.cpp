@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <span>
 
@@ -98,41 +97,6 @@ std::vector<double> widths_of_block(const RestoredFit& s, const LinearResponse& 
   return out;
 }
 
-/// Makes a factor wider about its mean. `width` has a number for each number of the value. Families that have no row
-/// here stay as they are.
-void widen(const std::string& family, std::span<const double> width, math::Environment& at) {
-  const auto of = [&](const char* name) -> std::vector<double>& { return at.symbols.at(name).values; };
-  const double mean = std::accumulate(width.begin(), width.end(), 0.0) / static_cast<double>(width.size());
-  const double square = mean * mean;
-  if (family == "Normal" || family == "MvNormal") {
-    std::vector<double>& precision = of("precision");
-    for (std::size_t i = 0; i < width.size(); ++i)
-      for (std::size_t j = 0; j < width.size(); ++j)
-        precision[i * width.size() + j] /= width[i] * width[j];
-  } else if (family == "Gamma") {
-    of("shape")[0] /= square;
-    of("rate")[0] /= square;
-  } else if (family == "InverseGamma" && of("shape")[0] > 2) {
-    const double shape = of("shape")[0], wider = 2 + (shape - 2) / square;
-    of("shape")[0] = wider;
-    of("scale")[0] *= (wider - 1) / (shape - 1);
-  } else if (family == "Beta" || family == "Dirichlet") {
-    double total = 0;
-    const std::vector<const char*> names = family == "Beta" ? std::vector{"a", "b"} : std::vector{"concentration"};
-    for (const char* name : names)
-      total += std::accumulate(of(name).begin(), of(name).end(), 0.0);
-    const double wider = std::max((total + 1) / square - 1, 0.1 * total);
-    for (const char* name : names)
-      for (double& x : of(name))
-        x *= wider / total;
-  } else if (family == "Wishart") {
-    const double df = of("df")[0], wider = std::max(df / square, static_cast<double>(at.extent));
-    of("df")[0] = wider;
-    for (double& x : of("scale"))
-      x *= df / wider;
-  }
-}
-
 /// Prepares the factor of a block, made wider by linear response, or returns the reason why it has no density.
 Result<DrawnFactor> drawn_block(const RestoredFit& s, const LinearResponse& response, const Block& b) {
   const Model& m = s.model();
@@ -154,7 +118,7 @@ Result<DrawnFactor> drawn_block(const RestoredFit& s, const LinearResponse& resp
   for (std::size_t e = 0; e < layout->count; ++e) {
     math::Environment parameters = parameters_of(*of, *layout, e);
     if (of_one > 0 && of_one * layout->count == widths.size())
-      widen(std::string(b.family->name), std::span(widths).subspan(e * of_one, of_one), parameters);
+      math::widen(*b.family, std::span(widths).subspan(e * of_one, of_one), parameters);
     const bool category = b.family->support == math::Support::category;
     if (category) out.parameters.push_back(parameters);
     else if (!b.point) out.parameters.push_back({parameters.extent, math::canonical_parameters(*b.family, parameters)});

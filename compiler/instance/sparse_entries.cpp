@@ -72,7 +72,7 @@ std::optional<Error> Instance::uncovered_pair(const BoundData& data) const {
       return Error{ExitCode::data,
                    option("data"),
                    fmt::format("the data couple numbers of '{}' that the data of the fit do not", model_[x.joint].name),
-                   {"`guide factorised;` in the model makes independent factors, for any data"}};
+                   {}};
   return std::nullopt;
 }
 

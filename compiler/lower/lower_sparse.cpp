@@ -77,7 +77,9 @@ SparseFactors::Work SparseFactors::open(BlockId b, bool factorises) {
   const SizeId size = layout_.size[m_[event_axes(var, 1)[0]].set.index()],
                entries = layout_.size[m_[event_axes(var, 2)[0]].set.index()],
                filled = b_.constant_size("filled", pattern.filled());
-  const auto stored = layout_.parameter.find({b, math::find_role(*block.factor, math::ParameterRole::precision)->name});
+  // A draw has no parameters.
+  const math::FactorParameter* precision = math::find_role(*block.factor, math::ParameterRole::precision);
+  const auto stored = precision ? layout_.parameter.find({b, precision->name}) : layout_.parameter.end();
   const auto vector = [&](const char* name) { return work_array(name + var.name, {size}); };
   return {*std::ranges::find(layout_.data.patterns, block.variable, &PatternBuffers::joint),
           size,

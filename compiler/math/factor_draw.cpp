@@ -3,6 +3,8 @@
 #include "compiler/math/factor_draw.h"
 
 #include <algorithm>
+#include <numeric>
+#include <string_view>
 
 #include "runtime/rng.h"
 
@@ -62,6 +64,40 @@ Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& 
   };
   if (factor.draw.empty() || std::ranges::any_of(factor.draw, is_of_data)) return {};
   return [&factor, parameters](Rng& rng) { return draw_by_steps(factor, parameters, rng); };
+}
+
+void widen(const FamilyRow& row, std::span<const double> width, Environment& at) {
+  const std::string_view family = row.name;
+  const auto of = [&](const char* name) -> std::vector<double>& { return at.symbols.at(name).values; };
+  const double mean = std::accumulate(width.begin(), width.end(), 0.0) / static_cast<double>(width.size());
+  const double square = mean * mean;
+  if (family == "Normal" || family == "MvNormal") {
+    std::vector<double>& precision = of("precision");
+    for (std::size_t i = 0; i < width.size(); ++i)
+      for (std::size_t j = 0; j < width.size(); ++j)
+        precision[i * width.size() + j] /= width[i] * width[j];
+  } else if (family == "Gamma") {
+    of("shape")[0] /= square;
+    of("rate")[0] /= square;
+  } else if (family == "InverseGamma" && of("shape")[0] > 2) {
+    const double shape = of("shape")[0], wider = 2 + (shape - 2) / square;
+    of("shape")[0] = wider;
+    of("scale")[0] *= (wider - 1) / (shape - 1);
+  } else if (family == "Beta" || family == "Dirichlet") {
+    double total = 0;
+    const std::vector<const char*> names = family == "Beta" ? std::vector{"a", "b"} : std::vector{"concentration"};
+    for (const char* name : names)
+      total += std::accumulate(of(name).begin(), of(name).end(), 0.0);
+    const double wider = std::max((total + 1) / square - 1, 0.1 * total);
+    for (const char* name : names)
+      for (double& x : of(name))
+        x *= wider / total;
+  } else if (family == "Wishart") {
+    const double df = of("df")[0], wider = std::max(df / square, static_cast<double>(at.extent));
+    of("df")[0] = wider;
+    for (double& x : of("scale"))
+      x *= df / wider;
+  }
 }
 
 }  // namespace lehr::math

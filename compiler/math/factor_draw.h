@@ -2,6 +2,7 @@
 // Gibbs sampling draws in generated code.
 #pragma once
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "compiler/math/evaluate.h"
@@ -19,5 +20,9 @@ using Draw = std::function<std::vector<double>(Rng& rng)>;
 /// FamilyRow::draw is used if every parameter of the factor is also a spelling of the density; otherwise the steps in
 /// Factor::draw are evaluated.
 Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters);
+
+/// Makes a factor wider about its mean: `at` has its parameters, and `width` a factor for the standard deviation of
+/// each number of the value. Families without a rule for it stay as they are.
+void widen(const FamilyRow& row, std::span<const double> width, Environment& at);
 
 }  // namespace lehr::math

@@ -51,8 +51,7 @@ constexpr FitOption kOptions[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange, kForSweepLimit,
      "Sweeps at most ({only}); 0: evaluate the start values"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange, kForConverging,
-     "Stop when a sweep changes the ELBO by at most this fraction of its size, and the parameters that all items "
-     "share by at most the square root of this fraction of theirs ({only})"},
+     "Stop when a sweep changes the ELBO by this fraction, and shared parameters by its square root, at most ({only})"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange, kForConverging,
      "Sweeps after which a slowly converging run may extrapolate ({only}); 0: sweeps alone, no changes of basis"},
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,

@@ -29,7 +29,8 @@ def run(*command, code=0, **more):
 
 
 def contents(out):
-    told = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files", "processes")}
+    # Several processes do not correct standard deviations.
+    told = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files", "processes", "sds")}
     trace = [[r.split(",")[i] for i in (0, 2)] for r in read(f"{out}/trace.csv").splitlines()]
     return read(f"{out}/posterior.npz", "rb"), told, trace
 

@@ -96,6 +96,11 @@ const std::set<std::string> kOfUnitTests{
     "separate_pairs.most_listed",         // posterior/pairs_test.cpp
 };
 
+/// Thresholds that choose the factors of the guide, so that results depend on them:
+/// tests/posterior/guides/sparse_factors.py moves them.
+const std::set<std::string> kOfFactors{"joint_choice.max_coordinates", "joint_choice.most_filled",
+                                       "joint_choice.most_operations"};
+
 /// Thresholds of methods and readers, which tests/generator moves (RUNS in checks.py).
 const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
                                     "outline_parallel_loops.of_sum",
@@ -115,10 +120,11 @@ const std::set<std::string> kConstants{
     // Widths and units for which the code is written.
     "analysis/cost_model.kLanes", "analysis/cost_model.kNarrowLanes", "analysis/cost_model.kVectorRegisters",
     "analysis/cost_model.kShortestVectorBits", "analysis/cost_model.kCacheLine", "passes/jam_steps.kSteps",
-    "passes/jam_data_loops.kIterations", "lower/lower_full_rows.kItems", "lower/lower_full_rows.kTile",
-    "native/lower.kBufferAlignment", "native/lower.kDataAlignment", "native/reduction_trees.kFewest",
-    "native/reduction_trees.kMost", "native/object_cache.kDigest", "native/object_cache.kUnfinished",
-    "native/outlining.kLeft", "native/loop_shape.kMuchWork",
+    "passes/jam_data_loops.kIterations", "lower/lower_sparse.kNotDetermined", "lower/lower_sparse.kSingular",
+    "lower/lower_full_rows.kItems", "lower/lower_full_rows.kTile", "native/lower.kBufferAlignment",
+    "native/lower.kDataAlignment", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
+    "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
+    "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
     "analysis/cost_model.kFunctionCost", "analysis/cost_model.kDivisionCost", "analysis/cost_model.kTransposedCost",
     "analysis/cost_model.kGatherCost", "analysis/cost_model.kLeftOver", "analysis/cost_model.kExpNodes",
@@ -304,7 +310,13 @@ TEST_CASE("every threshold is one of the code generation, or one of runs that th
   }
   std::set<std::string> listed = kOfRuns;
   listed.insert(of_code.begin(), of_code.end());
+  listed.insert(kOfFactors.begin(), kOfFactors.end());
   CHECK(found == listed);
+  const std::string chosen = test::contents("tests/posterior/guides/sparse_factors.py");
+  for (const std::string& name : kOfFactors) {
+    INFO(name);
+    CHECK(chosen.find(name + "=") != std::string::npos);
+  }
   const std::string moved = test::contents("tests/generator/checks.py");
   for (const std::string& name : kOfRuns) {
     INFO(name);

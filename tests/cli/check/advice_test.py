@@ -7,6 +7,7 @@ Usage: advice_test.py LEHR, from the root of the repository.
 """
 import glob
 import json
+import os
 import re
 import sys
 
@@ -337,6 +338,24 @@ def later_elements_are_told(folder):
     assert "predicted from their prior" in done.stderr, done.stderr
 
 
+def sparse_factors_are_told(folder):
+    """Data that couple other numbers than those of the fit, and a large factor as a prior: refused, and `guide factorised;` takes both."""
+    text = """model crossed { plate n; plate g; plate h; data of[n] : g; data by[n] : h; m ~ Normal(mean = 0, sd = 10);
+      u[g] ~ Normal(mean = 0, sd = 1); v[h] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = m + u[of[n]] + v[by[n]], sd = 1); GUIDE }"""
+    def table(rows, name):
+        return written(folder, "of,by,y\n" + "".join(f"{a},{b},{a + b}\n" for a, b in rows), name)
+    first, second = table([(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)], "first.csv"), table([(0, 2), (2, 0), (1, 2)], "second.csv")
+    os.environ["LEHR_THRESHOLDS"] = "joint_choice.max_coordinates=0"
+    for guide in ("", "guide factorised;"):
+        model, out = written(folder, text.replace("GUIDE", guide)), f"{folder}/crossed"
+        run("fit", model, "--data", first, "--quiet", "--out", out, code=0)
+        for words in (["update", out, "--data", second, "--quiet", "--out", f"{folder}/next"],
+                      ["fit", model, "--data", second, "--init", out, "--search", "none", "--quiet", "--out", f"{folder}/next"]):
+            done = run(*words)
+            assert done.returncode == 0 if guide else (words[0] == "fit" or "`guide factorised;`" in done.stderr), (words, done.stderr)
+    del os.environ["LEHR_THRESHOLDS"]
+
+
 def links_are_named(folder):
     """Which standard deviations a link makes too small, with the option that corrects them; not of points, nor without one."""
     text = """model link { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
@@ -380,6 +399,7 @@ def main():
         counts_mean_the_same(folder)
         later_elements_are_told(folder)
         links_are_named(folder)
+        sparse_factors_are_told(folder)
         places_are_covered()
 
 

@@ -15,10 +15,13 @@ TIGHT = ("--tol", "1e-15", "--max-iter", "12", "--leap-after", "1000")  # the sa
 
 
 class Sparse:
-    """Makes every joint factor sparse."""
+    """Makes every joint factor sparse, if that is cheap."""
+
+    def __init__(self, more=""):
+        self.thresholds = "joint_choice.max_coordinates=0" + more
 
     def __enter__(self):
-        os.environ["LEHR_THRESHOLDS"] = "joint_choice.max_coordinates=0"
+        os.environ["LEHR_THRESHOLDS"] = self.thresholds
 
     def __exit__(self, *_):
         del os.environ["LEHR_THRESHOLDS"]
@@ -79,6 +82,16 @@ def dense():
         precision[r, c] = precision[c, r] = q[f"{joint}.precision"]
         near(precision, want.posterior[f"{joint}.precision"], 1e-9, f"{name}: precision")
     return ", ".join(small())
+
+
+def limits():
+    """A factorisation that fills more, or takes more, than the limits is not chosen; at the limit of what it fills it is."""
+    model, data = small()["crossed"]
+    for more, sparse in ((",joint_choice.most_filled=1", False), (",joint_choice.most_filled=120", True),
+                         (",joint_choice.most_operations=1", False), (",joint_choice.most_operations=1e6", True)):
+        with Sparse(more):
+            assert any(k.endswith(".row") for k in fit(model, data).posterior) == sparse, more
+    return "two thresholds below and above"
 
 
 def interpreted():
@@ -162,4 +175,4 @@ def singular():
     raise AssertionError("a singular precision went through")
 
 
-finish({f.__name__: f for f in (dense, interpreted, numpy, predicted, sampled, singular)})
+finish({f.__name__: f for f in (dense, limits, interpreted, numpy, predicted, sampled, singular)})
