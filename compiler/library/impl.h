@@ -23,7 +23,7 @@ struct Program::Impl {
   Analysed complete;                          // derivation for data without missing values
   Settings settings;                          // constants, sizes and labels
   MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
-  /// What program_of made of this program, by the names of factors of a fit that this program does not have.
+  /// What program_of made of this program, by the arrays of a fit that are of no factor of this program.
   struct OfFits {
     std::mutex mutex;
     std::map<std::set<std::string>, std::shared_ptr<const Impl>> programs = {};

@@ -32,10 +32,9 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
 std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, const Fit::Impl& fit) {
   const std::vector<model::Variable>& variables = program.complete.model.variables;
   std::set<std::string> others;
-  for (const NamedArray& a : fit.global) {
-    std::string name = a.name.substr(0, a.name.rfind('.'));
-    if (std::ranges::find(variables, name, &model::Variable::name) == variables.end()) others.insert(std::move(name));
-  }
+  for (const NamedArray& a : fit.global)
+    if (std::ranges::find(variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name) == variables.end())
+      others.insert(a.name);
   const std::lock_guard lock(program.of_fits->mutex);
   std::shared_ptr<const Program::Impl>& made = program.of_fits->programs[std::move(others)];
   if (made) return made;
@@ -46,6 +45,9 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
     out->complete = *analyse(out->resolved, {}, ignored);
   // The copy would keep itself alive in its own table.
   out->of_fits = std::make_shared<Program::Impl::OfFits>();
+  // The entries of a sparse precision are those of one fit: other data couple other numbers.
+  const auto is_sparse = [](const model::JointGuide& joint) { return joint.pattern != nullptr; };
+  if (std::ranges::any_of(out->resolved.guide.joint, is_sparse)) return out;
   return made = std::move(out);
 }
 
