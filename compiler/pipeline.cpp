@@ -164,14 +164,13 @@ model::Model choose(const model::Model& model, const Analysed& complete, const d
   Diagnostics ignored;
   const std::optional<Expanded> expanded = expand(model, options, ignored);
   if (!expanded) return out;
-  std::vector<model::VariableId> of_items, with_mask;
+  std::vector<model::VariableId> of_items;
   const schedule::Schedule& s = complete.schedule;
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
     const conditionals::BlockId block = s.conditionals.block_of[k];
     if (block.valid() && s.stage_of[block.index()]) of_items.emplace_back(k);
-    if (k < options.may_be_missing.size() && options.may_be_missing[k]) with_mask.emplace_back(k);
   }
-  conditionals::JointChoice choice = conditionals::choose_joint_factors(*expanded, sizes, of_items, with_mask);
+  conditionals::JointChoice choice = conditionals::choose_joint_factors(*expanded, sizes, of_items);
   if (of_items.empty() && data) {
     for (model::JointGuide& large : choice.large) {
       if (!set_pattern(out, large, options, *data)) continue;

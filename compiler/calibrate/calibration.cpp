@@ -57,12 +57,12 @@ class Fits {
  private:
   /// Binds a simulation as a fit binds data, with masks for barren elements. All simulations have the same masks.
   Result<BoundModel> bound_to(const BoundData& data) const {
-    const Masks masks = find_barren(problem_.resolved, data);
-    const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
-    const density::ExpandOptions options = with_masks(expand_options(data), masks);
     BoundModel out{.analysed = problem_.complete,
                    .data = data,
-                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, options, data)};
+                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, expand_options(data), data)};
+    const Masks masks = find_barren(out.resolved, data);
+    const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
+    const density::ExpandOptions options = with_masks(expand_options(data), masks);
     if (!masked && out.resolved.guide.joint.size() == problem_.resolved.guide.joint.size()) return out;
     Diagnostics diagnostics;
     std::optional<Analysed> analysed = analyse(out.resolved, options, diagnostics);

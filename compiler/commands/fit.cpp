@@ -148,7 +148,7 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
-  if (!narrow.empty() && best.sds.empty())
+  if (!narrow.empty() && best.sds.empty() && best.narrow.empty())
     out.push_back(make_note(fmt::format(
         "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
   return out;

@@ -99,7 +99,7 @@ std::string inference_note(const PredictionOutcome& p, const PredictionOptions& 
   const std::string items = description(p.items);
   const std::string drawn = p.drawn ? fmt::format(", {} draws with seed {}", o.draws, o.seed) : "";
   if (!items.empty()) return drawn + "; " + items;
-  return p.drawn ? drawn : ", all of it exact";
+  return p.drawn ? drawn : ", without draws";
 }
 
 /// Runs the command: opens the fit, predicts, writes the file and prints a summary.

@@ -41,13 +41,8 @@ int degree(const Atom& x) {
 /// One choice of joint factors.
 class Choice {
  public:
-  Choice(const Expanded& expanded, std::vector<std::int64_t> sizes, std::vector<VariableId> of_items,
-         std::vector<VariableId> alone)
-      : m_(expanded.model),
-        d_(expanded.density),
-        sizes_(std::move(sizes)),
-        of_items_(std::move(of_items)),
-        alone_(std::move(alone)) {}
+  Choice(const Expanded& expanded, std::vector<std::int64_t> sizes, std::vector<VariableId> of_items)
+      : m_(expanded.model), d_(expanded.density), sizes_(std::move(sizes)), of_items_(std::move(of_items)) {}
 
   /// Returns the layout of a factor of these variables.
   model::JointGuide layout(std::vector<VariableId> members) const { return candidate(std::move(members)).guide; }
@@ -111,7 +106,7 @@ class Choice {
   bool is_candidate(VariableId id) const {
     const model::Variable& v = m_[id];
     if (v.observed || v.clamped || v.auxiliary || !is_normal(m_, id)) return false;
-    if (m_[v.statement].limits.any() || std::ranges::find(alone_, id) != alone_.end()) return false;
+    if (m_[v.statement].limits.any()) return false;
     const auto names_it = [&](const model::JointGuide& joint) { return joint.has(id); };
     const auto is_in = [&](const std::vector<VariableId>& all) { return std::ranges::find(all, id) != all.end(); };
     if (std::ranges::any_of(m_.guide.joint, names_it) || is_in(m_.guide.point) || is_in(m_.guide.independent))
@@ -235,19 +230,19 @@ class Choice {
   const Model& m_;
   const density::Density& d_;
   std::vector<std::int64_t> sizes_;
-  std::vector<VariableId> of_items_, alone_;
+  std::vector<VariableId> of_items_;
   Thresholds thresholds_ = thresholds_of_environment();
 };
 
 }  // namespace
 
 JointChoice choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
-                                 const std::vector<VariableId>& of_items, const std::vector<VariableId>& alone) {
-  return Choice(expanded, sizes, of_items, alone).all();
+                                 const std::vector<VariableId>& of_items) {
+  return Choice(expanded, sizes, of_items).all();
 }
 
 model::JointGuide joint_layout(const Expanded& expanded, std::vector<VariableId> members) {
-  return Choice(expanded, {}, {}, {}).layout(std::move(members));
+  return Choice(expanded, {}, {}).layout(std::move(members));
 }
 
 }  // namespace lehr::conditionals

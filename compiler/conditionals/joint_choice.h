@@ -31,10 +31,9 @@ struct JointChoice {
 ///
 /// `sizes` has the number of elements of each plate, by PlateId, -1 if unknown: only the event plate of a vector, whose
 /// factor is dense anyway, may then be of unknown size. Variables in `of_items` share factors only with others of the
-/// same item, so that items can be worked on one by one. Those in `alone` stay as they are.
+/// same item, so that items can be worked on one by one.
 JointChoice choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
-                                 const std::vector<model::VariableId>& of_items,
-                                 const std::vector<model::VariableId>& alone);
+                                 const std::vector<model::VariableId>& of_items);
 
 /// The most nonzeros that the Cholesky factor of a chosen sparse precision has.
 inline constexpr Threshold<std::int64_t> kMostFilled("joint_choice.most_filled", 1 << 22);

@@ -65,14 +65,15 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
   if (std::optional<Error> e = too_large(value_sizes(complete.model, *data))) return *e;
-  const Masks masks = find_barren(resolved, *data);
-  const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   // Where data are far from zero, model and data are replaced by ones in distances from a reference.
   std::optional<CentredModel> moved = centre_model(resolved, *data);
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
-  const model::Model guided = moved ? std::move(moved->model) : with_joint_factors(resolved, complete, options, *data);
+  const model::Model guided =
+      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, expand_options(*data), *data);
+  const Masks masks = find_barren(guided, *data);
+  const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   const bool anew = moved || has_new_factors(guided.guide, resolved.guide);
   if (!anew && !options.any())
     return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests)});
@@ -104,14 +105,19 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                                    std::shared_ptr<const OutOfCoreData> streamed,
                                                    Diagnostics& diagnostics) {
-  density::ExpandOptions options = expand_options(streamed->whole());
-  const Masks outside = streamed->barren_outside();
+  BoundData data = streamed->whole();
+  density::ExpandOptions options = expand_options(data);
+  const model::Model guided = with_joint_factors(resolved, complete, options, data);
+  const auto is_joint = [&](model::VariableId v) {
+    return std::ranges::any_of(guided.guide.joint, [&](const model::JointGuide& joint) { return joint.has(v); });
+  };
+  Masks outside = streamed->barren_outside();
+  for (std::size_t k = 0; k < outside.size(); ++k)
+    if (is_joint(model::VariableId(k))) outside[k].clear();
   options = with_masks(std::move(options), outside);
   // Any part of the items may have barren elements of these variables, so their density needs masks.
   for (const model::VariableId v : streamed->with_barren_items())
-    options.may_be_missing[v.index()] = true;
-  BoundData data = streamed->whole();
-  const model::Model guided = with_joint_factors(resolved, complete, options, data);
+    if (!is_joint(v)) options.may_be_missing[v.index()] = true;
   std::optional<Analysed> analysed = complete;
   if (options.any() || has_new_factors(guided.guide, resolved.guide)) analysed = analyse(guided, options, diagnostics);
   if (!analysed) return std::optional<BoundModel>();
@@ -427,7 +433,7 @@ void Fitting::check_sds(FitRun& run) {
   if (response.failure.empty()) {
     if (settings_.response || settings_.response_if_cheap) run.sds = arrays_of(response);
     else run.narrow = narrowed(response);
-  } else if (settings_.response) {
+  } else if (settings_.response || settings_.response_if_cheap) {
     run.narrow =
         "the standard deviations are those of the factors, as there is no linear response: " + response.failure;
   }
@@ -528,7 +534,7 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
   }
   if (!run.narrow.empty()) {
     std::vector<std::string> cures;
-    if (!settings_.response)
+    if (!settings_.response && !settings_.response_if_cheap)
       cures = {option("sds") + " linear-response writes corrected ones",
                "a guide joint() of variables that depend on each other makes one factor of them"};
     else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};

@@ -36,9 +36,9 @@ constexpr double kAsymmetric = 1e-3;
 constexpr double kNarrow = 0.8;
 /// What takes little work: half of the sweeps of the fit, or so many operations, in both cases with few numbers.
 constexpr std::int64_t kFewNumbers = 200, kSweepsToOne = 2;
-constexpr double kFewOperations = 1e9;
+constexpr double kFewOperations = 5e9;
 /// Visits of the items for each number, as a rule; and rounds of a visit where several steps infer the rest.
-constexpr std::int64_t kVisits = 6, kRoundsOfOthers = 10;
+constexpr std::int64_t kVisits = 6, kRoundsOfOthers = 3;
 /// A direction joins the basis if more than this of its unit length is outside. The error of variances is of the order
 /// of its square.
 constexpr double kOutside = 1e-5;

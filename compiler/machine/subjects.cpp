@@ -48,7 +48,6 @@ void SubjectTables::add_named(model::PlateId element) {
       row.form = machine::FeatureLayout::named;
       row.buffer = position(l_.data.observed[k]);
       row.by = position(l_.data.givens[a]);
-      row.covariate = 1;
       bool alone = true;
       for (std::size_t b = 0; b < m_.givens.size(); ++b) {
         const model::Given& other = m_.givens[b];

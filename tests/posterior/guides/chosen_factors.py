@@ -71,6 +71,29 @@ def thresholds():
     return "; ".join(groups(n) for n in (2, 254, 255, 256))
 
 
+def groups_without_rows(count=6, *options):
+    """Groups of which nothing was observed do not keep the others from their factor, which is the exact posterior."""
+    model = """model groups { plate n; plate g; data of[n] : g;
+      m ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = m, sd = 2);
+      observe y[n] ~ Normal(mean = u[of[n]], sd = 1); }"""
+    of = np.repeat(np.arange(count - 2) + 1, 3)  # neither the first nor the last group
+    y = 5 + 2 * RNG.normal(size=count)[of] + RNG.normal(size=len(of))
+    got = fit(model, {"of": of, "y": y}, "--sizes", f"g={count}", *options)
+    # In deviations from m, which are independent before the data.
+    F = np.column_stack([np.ones(len(y)), of[:, None] == np.arange(count)])
+    mean, cov, log = posterior(F, y, [1e-2] + [1 / 4] * count, 1)
+    to = np.column_stack([np.r_[1, np.ones(count)], np.vstack([np.zeros(count), np.eye(count)])])
+    near(np.r_[got.posterior["m.mean"], got.posterior["u.mean"]], to @ mean, 1e-8, "means")
+    near(1 / np.r_[got.posterior["m.precision"], got.posterior["u.precision"]], np.diag(to @ cov @ to.T), 1e-8, "variances")
+    near(got.elbo, log, 1e-9, "log evidence")
+    assert ("joint(m, u).row" in got.posterior) == (count + 1 > 256), count
+    return f"sd of the mean {cov[0, 0] ** 0.5:.4f}"
+
+
+def groups_without_rows_of_all_sizes():
+    return "; ".join(groups_without_rows(n) for n in (3, 6, 255, 256, 300))
+
+
 def coefficients():
     """Numbers over a plate that stand together in one term: their plate numbers coordinates, stated or not."""
     model = """model coefficients { plate n; plate f; data x[n, f] : real; b[f] ~ Normal(mean = 0, sd = 3);
@@ -119,4 +142,4 @@ def products():
     return f"ELBO {got.elbo:.3f}"
 
 
-finish({f.__name__: f for f in (years, thresholds, coefficients, elements, products)})
+finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, coefficients, elements, products)})
