@@ -1,11 +1,16 @@
 // Feature columns from observations. Numbers become one column each; categories, and too many numbers, are hashed to
-// 256 columns with random signs (Weinberger et al. 2009), so that inner products are preserved on average. The parts
-// from several arrays are put side by side and standardised.
+// 256 columns with random signs (Weinberger et al. 2009), so that inner products are preserved on average. Nodes of a
+// network have places by their ties. The parts from several arrays are put side by side and standardised.
 #include "runtime/search/features.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
 #include <optional>
+
+#include "runtime/search/ties.h"
 
 namespace lehr {
 namespace {
@@ -70,14 +75,19 @@ class Observations {
   Observations(const Engine& e, const machine::ElementSetRow& subject)
       : e_(e), elements_(product(subject.first_axis, subject.axes)) {}
 
-  /// Adds the features of one array of data; ignores one that does not fit the others.
-  void add(const FeatureArrayRow& row) {
-    if (row.form == FeatureLayout::named) {
-      add_named(row);
-      return;
+  /// Adds the features of arrays of data; ignores one that does not fit the others.
+  void add(std::span<const FeatureArrayRow* const> rows) {
+    std::map<std::int64_t, std::vector<const FeatureArrayRow*>> named;  // by the array of values
+    for (const FeatureArrayRow* row : rows) {
+      if (row->form == FeatureLayout::named) {
+        named[row->buffer].push_back(row);
+        continue;
+      }
+      std::optional<Columns> part = of(*row);
+      if (part && (parts_.empty() || parts_.front().rows() == part->rows())) parts_.push_back(std::move(*part));
     }
-    std::optional<Columns> part = of(row);
-    if (part && (parts_.empty() || parts_.front().rows() == part->rows())) parts_.push_back(std::move(*part));
+    for (const auto& [buffer, of_buffer] : named)
+      add_named(of_buffer);
   }
 
   /// Returns all columns, each with mean 0 and variance 1 (or 0, if it is constant).
@@ -127,42 +137,86 @@ class Observations {
     return rectangular(elements_, length / elements_, category, value);
   }
 
-  /// Adds values whose data name two elements (the ties of a node): the other element is the feature. Successive rows
-  /// of the table that differ in that other element only add to the same columns.
-  void add_named(const FeatureArrayRow& row) {
-    const bool again = last_named_ && last_named_->by == row.by && last_named_->buffer == row.buffer;
-    if (!again) {
-      last_named_ = nullptr;
-      const auto elements = static_cast<Eigen::Index>(elements_);
-      if (!parts_.empty() && parts_.front().rows() != elements) return;
-      parts_.push_back(Columns::Zero(elements, kColumns));
-      last_named_ = &row;
+  /// Adds columns for values whose data name the element of each: places by ties where they name another element too,
+  /// otherwise the mean of an element's values, and the root of their mean square. `rows` are of one array of values.
+  void add_named(std::span<const FeatureArrayRow* const> rows) {
+    const std::span<const double> x = e_.reals(rows.front()->buffer);
+    const auto elements = static_cast<Eigen::Index>(elements_);
+    if (x.empty() || (!parts_.empty() && parts_.front().rows() != elements)) return;
+    if (rows.front()->other < 0) {
+      parts_.push_back(moments_of(e_.integers(rows.front()->by), x));
+      return;
     }
-    if (row.other < 0) return;
-    const bool hashed = e_.extent(row.feature_count) > kColumns;
-    const std::span<const std::int64_t> elements = e_.integers(row.by), features = e_.integers(row.other);
-    const std::span<const double> x = e_.reals(row.buffer);
+    const double usual = usual_value(x);
+    // Every index that names a partner has columns of its own, but each direction of a network has the same ones.
+    std::vector<Tie> ties;
+    std::vector<std::int64_t> by;  // of the rows that are in
+    std::int64_t columns = 0;
+    bool same = false;
+    for (const FeatureArrayRow* row : rows) {
+      if (std::ranges::find(by, row->other) != by.end()) {
+        same = true;
+        continue;
+      }
+      by.push_back(row->by);
+      const std::span<const std::int64_t> of = e_.integers(row->by), with = e_.integers(row->other);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        if (std::isnan(x[i]) || of[i] < 0 || with[i] < 0 || x[i] == usual) continue;
+        ties.push_back({of[i], columns + with[i], x[i] - usual});
+      }
+      columns += e_.extent(row->feature_count);
+    }
+    same = same && columns == static_cast<std::int64_t>(elements_);
+    parts_.push_back(places_by_ties(static_cast<std::int64_t>(elements_), columns, std::move(ties), same));
+  }
+
+  /// Returns the value that most values have, so that the others alone are ties; their mean if there is none; 0 if all
+  /// are equal.
+  static double usual_value(std::span<const double> x) {
+    std::vector<double> sorted;
+    std::ranges::copy_if(x, std::back_inserter(sorted), [](double value) { return !std::isnan(value); });
+    if (sorted.empty()) return 0;
+    const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+    std::ranges::nth_element(sorted, middle);
+    const auto equal = std::ranges::count(sorted, *middle);
+    if (equal == std::ssize(sorted)) return 0;
+    if (2 * equal > std::ssize(sorted)) return *middle;
+    return std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+  }
+
+  /// Returns the mean of the values of each element and the root of their mean square, 0 for elements without values.
+  Columns moments_of(std::span<const std::int64_t> of, std::span<const double> x) const {
+    Columns out = Columns::Zero(static_cast<Eigen::Index>(elements_), 2);
+    std::vector<double> counts(elements_, 0.0);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (std::isnan(x[i]) || elements[i] < 0 || features[i] < 0) continue;
-      const auto [c, sign] = column(static_cast<std::uint64_t>(features[i]), hashed);
-      parts_.back()(static_cast<Eigen::Index>(elements[i]), c) += sign * x[i];
+      if (std::isnan(x[i]) || of[i] < 0) continue;
+      out(of[i], 0) += x[i];
+      out(of[i], 1) += x[i] * x[i];
+      ++counts[static_cast<std::size_t>(of[i])];
     }
+    for (std::size_t e = 0; e < elements_; ++e) {
+      const auto row = static_cast<Eigen::Index>(e);
+      out.row(row) /= std::max(1.0, counts[e]);
+      out(row, 1) = std::sqrt(out(row, 1));
+    }
+    return out;
   }
 
   const Engine& e_;
   std::size_t elements_;
   std::vector<Columns> parts_;
-  const FeatureArrayRow* last_named_ = nullptr;
 };
 
 }  // namespace
 
 Columns features_of(const Engine& e, std::int64_t subject, bool covariates) {
   const machine::ElementSetRow& row = e.model().subjects[subject];
-  Observations observations(e, row);
+  std::vector<const FeatureArrayRow*> rows;
   for (std::int64_t k = row.first_columns; k < row.first_columns + row.columns; ++k) {
-    if (covariates || !e.model().columns[k].covariate) observations.add(e.model().columns[k]);
+    if (covariates || !e.model().columns[k].covariate) rows.push_back(&e.model().columns[k]);
   }
+  Observations observations(e, row);
+  observations.add(rows);
   return observations.standardised();
 }
 

@@ -29,6 +29,7 @@ constexpr std::size_t kPairs = 60;           // most merges that are scored in o
 constexpr std::size_t kMergeTries = 5;       // of these, merges that are tried with sweeps
 constexpr std::size_t kLaterTries = 2;       // the same in later rounds
 constexpr std::int64_t kUntilFirstMove = 6;  // divides the sweeps that are available until a move is accepted
+constexpr std::int64_t kSharesOfSplits = 3;  // of these sweeps, with splits, if a component of a fixed number is empty
 constexpr std::int64_t kTrial = 40;          // most sweeps of a trial
 constexpr double kGain = 1e-6;               // least gain of an accepted move, relative to the ELBO
 constexpr double kLittle = 1e-7;             // relative gain of a sweep at which an accepted move has converged enough
@@ -71,9 +72,13 @@ class Mover {
   }
 
  private:
-  /// Returns true if sweeps are left for another move.
-  bool has_sweeps() const {
-    return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.most_sweeps / kUntilFirstMove);
+  /// Returns true if sweeps are left for another move, up to `shares` times the sweeps until a first one is accepted.
+  bool has_sweeps(std::int64_t shares = 1) const {
+    return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : shares * (o_.most_sweeps / kUntilFirstMove));
+  }
+  /// Returns true if a component of a fixed number is empty: it was asked for, and a split is likely to find its part.
+  bool has_spare_component() const {
+    return !c_.ordered && std::ranges::any_of(masses_, [](double m) { return m < kEmpty; });
   }
   /// Returns how many moves of a kind a round tries.
   std::size_t tries() const { return first_ ? kMergeTries : kLaterTries; }
@@ -290,11 +295,12 @@ class Mover {
     constexpr SplitRule kDivisions[] = {SplitRule::early, SplitRule::two_means, SplitRule::ball, SplitRule::half,
                                         SplitRule::few};
     bool any = false;
+    const std::int64_t shares = has_spare_component() ? kSharesOfSplits : 1;
     for (const Allocation& a : c_.allocations) {
       const std::span<const SplitRule> divisions = std::span(kDivisions).subspan(a.chain ? 0 : 1);
       for (const std::size_t k : by_size(masses_)) {
         for (std::int64_t n = 0;
-             n < (first_ ? o_.splits : (o_.splits + 1) / 2) && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
+             n < (first_ ? o_.splits : (o_.splits + 1) / 2) && has_sweeps(shares) && masses_[k] > 2 * kEmpty; ++n) {
           if (!split(a, k, divisions[static_cast<std::size_t>(n) % divisions.size()])) continue;
           any = true;
           n = -1;

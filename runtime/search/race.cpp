@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/search/random_start.h"
+
 namespace lehr {
 namespace {
 
@@ -26,7 +28,8 @@ bool is_like_means(const machine::Model& m, StartKind kind) {
   return std::ranges::none_of(machine::parameters_of(m), [&](const machine::ParameterRow& row) {
     const bool bits = row.parameter == machine::Parameter::p && row.support == machine::Support::bit;
     const bool chains = row.parameter == machine::Parameter::probs && row.chain;
-    return !row.streamed && row.local && !row.auxiliary && (chains || (bits && kind == StartKind::allocations));
+    return (!row.streamed && row.local && !row.auxiliary && (chains || (bits && kind == StartKind::allocations))) ||
+           (kind == StartKind::points && is_placed_in_clusters(m, row));
   });
 }
 
@@ -136,10 +139,13 @@ class Race {
     std::erase_if(candidates, [](const Candidate& a) { return std::isnan(a.elbo); });
     std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) { return a.elbo > b.elbo; });
     if (candidates.size() <= n) return;
-    // The start in place at the beginning always goes on, so that the search is never worse than a plain run.
+    // The start in place at the beginning always goes on, beside the best, so that the search is never worse than a
+    // plain run.
     const auto first = std::ranges::find(candidates, std::size_t{0}, &Candidate::start);
-    if (first != candidates.end() && first - candidates.begin() >= static_cast<std::ptrdiff_t>(n))
+    if (first != candidates.end() && first - candidates.begin() >= static_cast<std::ptrdiff_t>(n)) {
+      n = std::max<std::size_t>(n, 2);
       std::iter_swap(first, candidates.begin() + static_cast<std::ptrdiff_t>(n) - 1);
+    }
     candidates.resize(n);
   }
 

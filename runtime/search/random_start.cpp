@@ -168,7 +168,54 @@ class Picks {
   Engine& engine_;
 };
 
+/// Returns the cluster of each element of a stored category; empty if there are none.
+std::vector<std::int64_t> clusters_of(Clustering& clustering, const machine::ParameterRow& row, Rng& rng) {
+  const machine::View& view = clustering.e.machine().view();
+  const machine::BufferRow& buffer = view.model.buffers[row.buffer];
+  const std::int64_t values = view.extent(view.model.axes[buffer.first_axis + buffer.axes - 1]);
+  clustering.of(row.subject, values, rng);
+  const bool fits = std::ssize(clustering.labels) * values == std::ssize(clustering.e.reals(row.buffer));
+  return fits ? clustering.labels : std::vector<std::int64_t>();
+}
+
+/// Puts stored categories into the clusters of their elements, and forms the other global factors from these. Returns a
+/// status.
+std::int32_t place_in_clusters(Engine& e, Clustering& clustering, Rng& rng) {
+  const machine::Machine& m = e.machine();
+  std::vector<std::pair<std::span<double>, std::vector<double>>> placed;
+  for (const machine::ParameterRow& row : machine::parameters_of(e.model())) {
+    if (!is_placed_in_clusters(e.model(), row)) continue;
+    const std::vector<std::int64_t> labels = clusters_of(clustering, row, rng);
+    if (labels.empty()) continue;
+    const std::span<double> probs = e.reals(row.buffer);
+    std::vector<double> values(probs.size(), 0.0);
+    const std::size_t n = probs.size() / labels.size();
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      values[i * n + static_cast<std::size_t>(labels[i])] = 1;
+    placed.emplace_back(probs, std::move(values));
+  }
+  const auto place = [&] {
+    for (const auto& [probs, values] : placed)
+      std::ranges::copy(values, probs.begin());
+    machine::invalidate_sums(m);
+    return machine::call_on_stored(m, e.model().expectations);
+  };
+  if (placed.empty()) return 0;
+  std::int32_t status = place();
+  for (const StepRow& step : machine::steps_of(e.model())) {
+    if (step.stage || step.seeded || status != 0) continue;
+    status = machine::call(m, step.update);
+    if (status == 0) status = place();  // the step may be that of such a category
+  }
+  return status;
+}
+
 }  // namespace
+
+bool is_placed_in_clusters(const machine::Model& m, const machine::ParameterRow& row) {
+  return row.parameter == machine::Parameter::probs && row.support == machine::Support::category && !row.chain &&
+         !row.streamed && !row.by_stage && !row.auxiliary && row.subject >= 0 && m.subjects[row.subject].columns > 0;
+}
 
 /// The names of the kinds of start.
 constexpr std::pair<std::string_view, StartKind> kNamesOfKinds[] = {{"seeds", StartKind::seeds},
@@ -198,7 +245,9 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
   const machine::DeferredValues deferred{&values, take_value, take_item, first_of_permutation, put_run};
   std::vector<std::int64_t> order(m.loader ? 0 : machine::order_length(m.view()));
-  return machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &deferred}, rng);
+  const std::int32_t status =
+      machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &deferred}, rng);
+  return status == 0 && kind == StartKind::points ? place_in_clusters(e, clustering, rng) : status;
 }
 
 StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {

@@ -26,4 +26,8 @@ StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng
 /// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
 void set_restart(Engine& engine, StartKind kind);
 
+/// Returns true if a start from points puts this parameter's category into clusters of its elements: it is stored
+/// outside of items' stages, as that of a node of a network, and data describe its elements.
+bool is_placed_in_clusters(const machine::Model& model, const machine::ParameterRow& row);
+
 }  // namespace lehr

@@ -119,6 +119,43 @@ def what_moves(folder):
     return "where they could change places"
 
 
+def communities(folder):
+    """Few ties a node: the groups that made them are found from places by ties, each pair there once, in both directions, or
+    nodes of two kinds. The ELBO is that of a fit which begins with the groups, or better."""
+    model = """model m { plate pair; plate member; SECOND plate g = 5; plate h = ROWS; data a[pair] : member; data b[pair] : OTHER;
+      pi ~ Dirichlet(concentration = 1) over g; B[g, h] ~ Beta(1, 1); z[member] ~ Categorical(pi); KIND
+      observe tie[pair] ~ Bernoulli(B[z[a[pair]], z[b[pair]]]); }""".replace("z[b[pair]]", "VB[b[pair]]")
+    gains = []
+    for case in ("once", "both", "kinds"):
+        r = np.random.default_rng(7)
+        n, k = 300, 5
+        z = r.choice(k, n, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+        a, b = np.indices((n, n)).reshape(2, -1)
+        keep = {"once": a < b, "both": a != b, "kinds": a >= 0}[case]
+        a, b = a[keep], b[keep]
+        w = r.choice(k, n) if case == "kinds" else z
+        tie = (r.random(len(a)) < np.where(z[a] == w[b], 0.2, 0.012)).astype(int)
+        text = model.replace("VB", "v" if case == "kinds" else "z")
+        two = ("plate other;", "other", "5", "rho ~ Dirichlet(concentration = 1) over h; v[other] ~ Categorical(rho);")
+        for word, value in zip(("SECOND", "OTHER", "ROWS", "KIND"), two if case == "kinds" else ("", "member", "g", "")):
+            text = text.replace(word, value)
+        write(os.path.join(folder, case + ".lehr"), text)
+        np.savez(os.path.join(folder, case + ".npz"), a=a, b=b, tie=tie)
+        on, off = np.ones((k, k)), np.ones((k, k))
+        np.add.at(on, (z[a], w[b]), tie)
+        np.add.at(off, (z[a], w[b]), 1 - tie)
+        start = {"z.probs": np.eye(k)[z] * 0.96 + 0.008, "B.a": on, "B.b": off, "pi.concentration": 1 + np.bincount(z, minlength=k)}
+        if case == "kinds":
+            start.update({"v.probs": np.eye(k)[w] * 0.96 + 0.008, "rho.concentration": 1 + np.bincount(w, minlength=k)})
+        np.savez(os.path.join(folder, case + "_start.npz"), **start)
+        arguments = ["--data", os.path.join(folder, case + ".npz")]
+        file = os.path.join(folder, case + ".lehr")
+        best = bench.fit(LEHR, folder, case + "_made", file, arguments, "--init", os.path.join(folder, case + "_start.npz"))[0]["elbo"]
+        gains.append(bench.fit(LEHR, folder, case, file, arguments)[0]["elbo"] - best)
+    assert min(gains) > -1e-3, gains
+    return "above it by " + ", ".join(f"{g:.3f}" for g in gains)
+
+
 with temporary() as folder:
-    for check in (what_moves, groups_found, sticks, scikit_learn):
+    for check in (what_moves, communities, groups_found, sticks, scikit_learn):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)
