@@ -150,6 +150,16 @@ bool set_pattern(model::Model model, model::JointGuide& guide, const density::Ex
   return guide.pattern != nullptr;
 }
 
+/// Returns the variables of a model whose factors stages update, item by item.
+std::vector<model::VariableId> variables_of_items(const model::Model& model, const schedule::Schedule& s) {
+  std::vector<model::VariableId> out;
+  for (std::size_t k = 0; k < model.variables.size(); ++k) {
+    const conditionals::BlockId block = s.conditionals.block_of[k];
+    if (block.valid() && s.stage_of[block.index()]) out.emplace_back(k);
+  }
+  return out;
+}
+
 /// Chooses joint factors; without `data` none of many coordinates.
 model::Model choose(const model::Model& model, const Analysed& complete, const density::ExpandOptions& options,
                     const std::vector<std::int64_t>& sizes, const BoundData* data) {
@@ -164,12 +174,7 @@ model::Model choose(const model::Model& model, const Analysed& complete, const d
   Diagnostics ignored;
   const std::optional<Expanded> expanded = expand(model, options, ignored);
   if (!expanded) return out;
-  std::vector<model::VariableId> of_items;
-  const schedule::Schedule& s = complete.schedule;
-  for (std::size_t k = 0; k < model.variables.size(); ++k) {
-    const conditionals::BlockId block = s.conditionals.block_of[k];
-    if (block.valid() && s.stage_of[block.index()]) of_items.emplace_back(k);
-  }
+  const std::vector<model::VariableId> of_items = variables_of_items(model, complete.schedule);
   conditionals::JointChoice choice = conditionals::choose_joint_factors(*expanded, sizes, of_items);
   if (of_items.empty() && data) {
     for (model::JointGuide& large : choice.large) {
@@ -191,6 +196,28 @@ model::Model choose(const model::Model& model, const Analysed& complete, const d
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
                                 const density::ExpandOptions& options, const BoundData& data) {
   return choose(model, complete, options, data.sizes, &data);
+}
+
+std::vector<std::string> joinable_across_items(const model::Model& model, const Analysed& complete,
+                                               const density::ExpandOptions& options, const BoundData& data) {
+  const std::vector<model::VariableId> of_items = variables_of_items(model, complete.schedule);
+  Diagnostics ignored;
+  const std::optional<Expanded> expanded =
+      of_items.empty() || model.guide.factorised ? std::optional<Expanded>() : expand(model, options, ignored);
+  if (!expanded) return {};
+  const auto apart = conditionals::choose_joint_factors(*expanded, data.sizes, of_items).dense;
+  std::vector<std::string> out;
+  for (const model::JointGuide& joint : conditionals::choose_joint_factors(*expanded, data.sizes, {}).dense) {
+    const auto is_same = [&](const model::JointGuide& x) {
+      return x.members == joint.members && x.coordinates == joint.coordinates;
+    };
+    if (joint.members.size() < 2 || std::ranges::any_of(apart, is_same)) continue;
+    std::vector<std::string> names;
+    for (const model::VariableId v : joint.members)
+      names.push_back(model[v].name);
+    out.push_back(fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return out;
 }
 
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete) {

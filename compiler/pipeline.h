@@ -57,7 +57,12 @@ density::ExpandOptions expand_options(const BoundData& data);
 /// is cheap (kMostFilled, kMostOperations).
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
                                 const density::ExpandOptions& options, const BoundData& data);
-/// Does the same without data: only sizes that the model states are known.
+/// Returns the sets of variables, each as a list of names, that would share one factor if variables of items were
+/// joined with others. A stated `guide joint` does that; the variables then are those of these items, and of no new
+/// ones.
+std::vector<std::string> joinable_across_items(const model::Model& model, const Analysed& complete,
+                                               const density::ExpandOptions& options, const BoundData& data);
+/// Does what with_joint_factors() does without data: only sizes that the model states are known.
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete);
 /// Returns the model with the joint factors whose parameters ("joint(a, b).mean") are in the posterior of a fit, and no
 /// others but those of its own guide.

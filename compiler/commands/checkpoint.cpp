@@ -48,7 +48,7 @@ void fields(Archive& a, CorrelatedPair& x) {
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
   a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.sds, run.symmetric, run.coupled, run.far,
-    run.narrow, run.rounding, run.held_out);
+    run.narrow, run.uncorrected, run.rounding, run.held_out);
   bool draws = std::holds_alternative<GibbsReport>(run.report);
   a(draws);
   if (!draws) return;
@@ -295,6 +295,7 @@ void Checkpoints::restore_results(TracedRun& run) {
   run.items = std::move(had.items);
   run.sds = std::move(had.sds);
   run.narrow = std::move(had.narrow);
+  run.uncorrected = std::move(had.uncorrected);
   run.symmetric = std::move(had.symmetric);
   run.far = std::move(had.far);
   run.rounding = std::move(had.rounding);

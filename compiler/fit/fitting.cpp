@@ -74,9 +74,12 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
       moved ? std::move(moved->model) : with_joint_factors(resolved, complete, expand_options(*data), *data);
   const Masks masks = find_barren(guided, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
+  std::vector<std::string> joinable;
+  if (!moved && !cache) joinable = joinable_across_items(resolved, complete, options, *data);
   const bool anew = moved || has_new_factors(guided.guide, resolved.guide);
   if (!anew && !options.any())
-    return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests)});
+    return std::optional<BoundModel>(
+        BoundModel{complete, std::move(*data), {}, guided, {}, std::move(digests), {}, std::move(joinable)});
   AnalysisKey key{options.may_be_missing, options.clamped, options.with_zeros, anew && cache ? print(guided) : ""};
   std::optional<Analysed> analysed = analyse_shared(guided, options, key, diagnostics, cache);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
@@ -91,8 +94,14 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   add_sizes(analysed->model, *data);
   add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved)
-    return std::optional<BoundModel>(
-        BoundModel{std::move(*analysed), std::move(*data), {}, guided, {}, std::move(digests), std::move(key)});
+    return std::optional<BoundModel>(BoundModel{std::move(*analysed),
+                                                std::move(*data),
+                                                {},
+                                                guided,
+                                                {},
+                                                std::move(digests),
+                                                std::move(key),
+                                                std::move(joinable)});
   return std::optional<BoundModel>(BoundModel{std::move(*analysed),
                                               std::move(moved->data),
                                               std::move(moved->references),
@@ -428,7 +437,13 @@ void Fitting::check_sds(FitRun& run) {
       run.narrow = "the standard deviations are those of the factors: linear response is that of a converged fit";
     return;
   }
-  if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) return;
+  if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) {
+    const std::int64_t numbers = response_numbers(*instance_, analysed());
+    if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
+      run.uncorrected = "standard deviations are those of the factors" +
+                        (numbers > kMostNumbers ? "" : ", " + option("sds") + " linear-response corrects them");
+    return;
+  }
   const LinearResponse response = linear_response(*instance_, analysed());
   if (response.failure.empty()) {
     if (settings_.response || settings_.response_if_cheap) run.sds = arrays_of(response);

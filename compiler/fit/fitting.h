@@ -27,8 +27,9 @@ struct BoundModel {
   CentringOffsets references = {};  // offsets that were subtracted from data and variables; empty: none
   model::Model resolved = {};       // the model before the compiler added auxiliary variables
   std::shared_ptr<const OutOfCoreData> streamed = {};  // source of out-of-core items; null: `data` has all items
-  std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
-  AnalysisKey key = {};              // under which a FitCache has the analysis
+  std::vector<double> digests = {};        // one checksum for each item's data (item_digests); in-memory data only
+  AnalysisKey key = {};                    // under which a FitCache has the analysis
+  std::vector<std::string> joinable = {};  // sets of variables that a guide could join (joinable_across_items)
 };
 
 /// Binds in-memory data to a model, checks them, and analyses the model for them. `resolved` is the model as read()
@@ -93,6 +94,7 @@ struct FitRun {
   std::vector<CorrelatedPair> coupled;  // strongly correlated means of separate factors; after converged ascent only
   CancellationError far;                // the rounding error of the ELBO from means far from zero
   std::string narrow;                   // a warning about the standard deviations of the factors; empty: none
+  std::string uncorrected;              // a note that linear response was left out as costly; empty: none
   std::string rounding;                 // a warning that the results have fewer digits; empty: none
   std::vector<Diagnostic> initial_warnings;  // warnings that were known before the run
 };
@@ -152,6 +154,8 @@ class Fitting {
   const BoundData& data() const { return bound_.data; }
   /// Returns the offsets that were subtracted from the data.
   const CentringOffsets& references() const { return bound_.references; }
+  /// Returns sets of variables that share no factor for the items' sake (joinable_across_items).
+  const std::vector<std::string>& joinable() const { return bound_.joinable; }
   /// Returns the compiled instance with the current factors.
   const Instance& instance() const { return *instance_; }
   /// Returns which draws of a sampler get log likelihoods and replicated data.

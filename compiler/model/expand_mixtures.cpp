@@ -22,6 +22,26 @@ bool has_size(const Model& m, PlateId plate, std::size_t parts) {
   return n && n->value == static_cast<double>(parts);
 }
 
+/// Warns if a latent category chooses parameters of the parts. Category and part explain a value together, and separate
+/// factors cannot say that one is likely only with the other.
+void warn_of_choice(Resolver& r, const Statement& s) {
+  std::vector<ExprId> roots;
+  for (const Parameter& p : s.main.parameters)
+    roots.push_back(p.value);
+  for (const Distribution& d : s.others)
+    for (const Parameter& p : d.parameters)
+      roots.push_back(p.value);
+  for (const VariableRef* ref : references_under(r.model, roots)) {
+    const Variable& v = r.model[ref->variable];
+    if (!v.value_plate || v.observed) continue;
+    r.diagnostics
+        .add(DiagnosticKind::chosen_part, s.main.span, v.name, r.model[s.variable].name,
+             r.model[s.variable].name + ".part")
+        .note("Gibbs sampling draws both in turn; a category with a value for each combination has one factor");
+    return;
+  }
+}
+
 /// Adds the selecting variable of one mixture, or reports that the weights do not match the parts.
 void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   Model& m = r.model;
@@ -38,6 +58,7 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
                               m[m[shape[0]].set].name, parts));
     return;
   }
+  warn_of_choice(r, s);
   const math::FamilyRow& family = math::mixture_selector_family(!shape.empty());
   Variable v;
   v.name = m[s.variable].name + ".part";

@@ -351,6 +351,24 @@ class ModelTest(unittest.TestCase):
         data = mixture().to_xarray()
         self.assertEqual(data["mu"].dims, ("k",))
 
+    def test_fits_with_other_sparse_factors(self):
+        """Data that couple other effects have another pattern of the precision: each fit predicts with its own."""
+        text = """model crossed { plate n; plate g = 180; plate h = 90; data a[n] : g; data b[n] : h; m ~ Normal(mean = 0, sd = 5);
+          u[g] ~ Normal(mean = 0, sd = 1); v[h] ~ Normal(mean = 0, sd = 1);
+          observe y[n] ~ Normal(mean = m + u[a[n]] + v[b[n]], sd = 1); }"""
+        r = np.random.default_rng(2)
+        data = [{"a": r.integers(0, 180, 500), "b": r.integers(0, 90, 500), "y": r.normal(size=500)} for _ in range(3)]
+        new = {"a": np.arange(20), "b": np.arange(20) * 4, "y": np.full(20, np.nan)}
+
+        def predicted(m, x):
+            y = m.fit(x, search="none").predictive(new)
+            return y["y.mean"], y["y.sd"]
+
+        shared = lehr.Model(text)
+        for k in (0, 1, 2, 1, 0):
+            for got, expected in zip(predicted(shared, data[k]), predicted(lehr.Model(text), data[k])):
+                np.testing.assert_array_equal(got, expected)
+
     def test_the_magic(self):
         class Shell:
             def __init__(self):
