@@ -16,9 +16,9 @@
 #include "compiler/posterior/gibbs_report.h"
 #include "compiler/posterior/predictive.h"
 #include "runtime/inference/auto_svi.h"
-#include "runtime/inference/exact.h"
-#include "runtime/inference/gibbs.h"
-#include "runtime/inference/parallel_tempering.h"
+#include "runtime/inference/samplers/exact.h"
+#include "runtime/inference/samplers/gibbs.h"
+#include "runtime/inference/samplers/parallel_tempering.h"
 #include "runtime/search/search.h"
 
 namespace lehr {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
-#include "runtime/inference/random_cluster.h"
+#include "runtime/inference/samplers/random_cluster.h"
 
 namespace lehr {
 

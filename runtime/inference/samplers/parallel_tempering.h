@@ -3,8 +3,8 @@
 // (evidence.h). Sources: Swendsen & Wang (1986); Geyer (1991). The engine's code must be compiled for sampling, with
 // the power on the likelihood (schedule::Tempering::likelihood).
 #pragma once
-#include "runtime/inference/evidence.h"
-#include "runtime/inference/gibbs.h"
+#include "runtime/inference/samplers/evidence.h"
+#include "runtime/inference/samplers/gibbs.h"
 
 namespace lehr {
 

@@ -1,6 +1,6 @@
 // The single-bond heat bath and its coupling from the past. Whether the ends of a bond are connected is found by
 // searches from both ends in turns, which end with the smaller cluster.
-#include "runtime/inference/random_cluster.h"
+#include "runtime/inference/samplers/random_cluster.h"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/inference/exact.h"
+#include "runtime/inference/samplers/exact.h"
 
 namespace lehr {
 

@@ -1,12 +1,12 @@
 // Thermodynamic integration. The integral over the power b is computed over log b, where the integrand from a wide
 // prior is nearly linear. Between two powers it is the integral of a cubic through values and slopes; the part below
 // the first power above 0 is an importance sampling estimate from the prior.
-#include "runtime/inference/evidence.h"
+#include "runtime/inference/samplers/evidence.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/inference/diagnostics.h"
+#include "runtime/inference/samplers/diagnostics.h"
 
 namespace lehr {
 namespace {

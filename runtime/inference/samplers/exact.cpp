@@ -1,6 +1,6 @@
 // Coupling from the past. The random numbers of time t < 0 are a function of t and of the sample. So a run that begins
 // further in the past uses the same numbers at the same times. The distance doubles until all runs have met.
-#include "runtime/inference/exact.h"
+#include "runtime/inference/samplers/exact.h"
 
 namespace lehr {
 

@@ -1,5 +1,5 @@
 // Diagnostics of Markov chains, as in the paper and in Stan's implementation, so that both give the same numbers.
-#include "runtime/inference/diagnostics.h"
+#include "runtime/inference/samplers/diagnostics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Parallel tempering on one engine: the states of all powers are stored, and each is loaded, swept and stored again.
 // Three times in the warmup, the powers are placed anew at equal thermodynamic length (evidence.h).
-#include "runtime/inference/parallel_tempering.h"
+#include "runtime/inference/samplers/parallel_tempering.h"
 
 #include <algorithm>
 #include <cmath>

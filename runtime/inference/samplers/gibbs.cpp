@@ -1,5 +1,5 @@
 // The Gibbs sampler: with code that draws, an ordinary sweep with one pass over the blocks of an item is a Gibbs sweep.
-#include "runtime/inference/gibbs.h"
+#include "runtime/inference/samplers/gibbs.h"
 
 #include <cmath>
 
