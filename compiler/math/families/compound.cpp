@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "compiler/math/evaluate.h"
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,7 +1,7 @@
 // Families whose mode is known, in closed form or by Newton's method, but whose expectations are not: they have point
 // factors only. They serve `guide point(...)` where the prior is not conjugate, for example a Gamma prior of a
 // variance.
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,7 +1,7 @@
 // Family rows of continuous distributions of one number. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
 // Balakrishnan (1994) for the inverse gamma.
-#include "compiler/math/predictive_rows.h"
-#include "compiler/math/rows.h"
+#include "compiler/math/families/predictive_rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,7 +1,7 @@
 // The family row of a category z with a number x that is Normal given z: q(z) q(x | z). A pair of variables has this
 // factor if every term of the log joint is quadratic in x for each value of z. An example is a spike-and-slab
 // coefficient (George & McCulloch 1993).
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

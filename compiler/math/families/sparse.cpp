@@ -1,6 +1,6 @@
 // The family row of a Normal vector with a sparse precision. Its formulas are those of MvNormal. The arrays of its
 // matrices have one number for each entry of a SparsePattern, so that no function of the row can read them without it.
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -10,8 +10,8 @@
 
 #include <Eigen/Core>
 
-#include "compiler/math/predictive_rows.h"
-#include "compiler/math/rows.h"
+#include "compiler/math/families/predictive_rows.h"
+#include "compiler/math/families/rows.h"
 #include "compiler/math/special.h"
 
 namespace lehr::math {

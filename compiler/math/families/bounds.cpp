@@ -1,9 +1,9 @@
 // Family rows of local bounds for functions of one number. The "value" of such a row is the point xi at which the bound
 // touches the function. Its statistics are the coefficients of the bound at xi. The update of xi is the maximum of the
 // ELBO over it, in closed form (Bishop 2006, 10.5).
-#include "compiler/math/bounds.h"
+#include "compiler/math/families/bounds.h"
 
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,6 +1,6 @@
 // The family row of the point at which the quadratic bound of log sum exp touches it. The curvature of the bound is at
 // least that of the function everywhere, so the bound holds: Boehning (1992).
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,6 +1,6 @@
 // Family rows of scales. They are standard deviations whose squares are inverse gamma, and densities of the distance
 // from their centre divided by a scale.
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -7,7 +7,7 @@
 #include <Eigen/Dense>
 #include <numeric>
 
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

@@ -1,12 +1,12 @@
 // Cumulative distribution functions of compound distributions by incomplete gamma and beta functions. The beta-binomial
 // has no such form: its probabilities are added up once and stored.
-#include "compiler/math/predictive_rows.h"
+#include "compiler/math/families/predictive_rows.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "compiler/math/boost_policy.h"
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 namespace {

@@ -3,8 +3,8 @@
 // regression with such a prior: Gelman et al., Bayesian Data Analysis (2013), 14.8.
 #include <Eigen/Dense>
 
+#include "compiler/math/families/rows.h"
 #include "compiler/math/member_families.h"
-#include "compiler/math/rows.h"
 
 namespace lehr::math {
 
