@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/fit/fit_summary.h"
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "runtime/inference/samplers/diagnostics.h"
 
 namespace lehr {

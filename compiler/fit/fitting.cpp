@@ -12,11 +12,11 @@
 #include <set>
 
 #include "compiler/evaluate/footprint.h"
-#include "compiler/fit/chain_start.h"
 #include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/checks/unbounded_points.h"
 #include "compiler/fit/item_solution.h"
 #include "compiler/fit/linear_response.h"
+#include "compiler/fit/methods/chain_start.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/instance/barren.h"
 #include "compiler/model/print_model.h"

@@ -1,6 +1,6 @@
 // Draws a chain's initial state from the moments of a fit. Each chain has its own stream of random numbers, so that
 // chains begin at different states and each can be reproduced alone.
-#include "compiler/fit/chain_start.h"
+#include "compiler/fit/methods/chain_start.h"
 
 #include <algorithm>
 #include <cmath>

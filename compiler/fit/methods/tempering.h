@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "compiler/evaluate/normaliser.h"
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 
 namespace lehr {
 

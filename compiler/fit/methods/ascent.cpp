@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compiler/conditionals/one_optimum.h"
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "runtime/inference/saddle.h"
 
 namespace lehr {

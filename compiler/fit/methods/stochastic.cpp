@@ -1,6 +1,6 @@
 // Prepares stochastic variational inference, plain or with automatic annealing. The steps themselves are in
 // runtime/inference/svi.h and auto_svi.h.
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 
 namespace lehr {
 

@@ -1,6 +1,6 @@
 // Chooses how log C(T) is computed. If it is the same for every value of the latent variables, it is computed once.
 // Otherwise it is computed by Monte Carlo over the prior, or at the current factors at every update.
-#include "compiler/fit/tempering.h"
+#include "compiler/fit/methods/tempering.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/fit/method.h"
-#include "compiler/fit/spin_pairs.h"
+#include "compiler/fit/methods/method.h"
+#include "compiler/fit/methods/spin_pairs.h"
 #include "compiler/model/roles.h"
 #include "compiler/posterior/predictive.h"
 

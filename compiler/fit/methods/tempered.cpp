@@ -2,7 +2,7 @@
 // normaliser computed over the prior would keep the temperature above 1.
 #include <fmt/format.h>
 
-#include "compiler/fit/tempering.h"
+#include "compiler/fit/methods/tempering.h"
 #include "runtime/inference/saddle.h"
 #include "runtime/search/pilot_run.h"
 

@@ -1,5 +1,5 @@
 // Every term is evaluated at all values of the one or two elements that it reads, which the evaluator names.
-#include "compiler/fit/spin_pairs.h"
+#include "compiler/fit/methods/spin_pairs.h"
 
 #include <algorithm>
 #include <cmath>
