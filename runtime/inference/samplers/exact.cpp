@@ -29,8 +29,8 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
   return 0;
 }
 
-Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_sweep,
-                  const std::function<void(double)>& on_draw) {
+Outcome coupled_draws(const Engine& e, const ExactOptions& o, const std::string& what, const RunFromThePast& run,
+                      const OnSweep& on_sweep, const std::function<void(double)>& on_draw) {
   Outcome out;
   const WeightsGuard plain{e};
   e.set({});
@@ -40,11 +40,11 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
     for (std::int64_t back = std::max<std::int64_t>(1, usual / 2); undecided > 0; back *= 2) {
       if (back > o.furthest) {
         out.status = Status::numerical_failure;
-        out.failure = "no exact sample: " + std::to_string(static_cast<std::int64_t>(undecided)) +
-                      " elements are not decided after " + std::to_string(back / 2) + " sweeps";
+        out.failure = "no exact sample: " + std::to_string(static_cast<std::int64_t>(undecided)) + " " + what +
+                      " are not decided after " + std::to_string(back / 2) + " sweeps";
         return out;
       }
-      if (const std::int32_t status = run_envelope(e, o, draw, back, undecided)) return failure(e, status, out);
+      if (const std::int32_t status = run(draw, back, undecided)) return failure(e, status, out);
       usual = back;
       out.iterations += 2 * back;
     }
@@ -61,6 +61,14 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
   }
   out.status = Status::max_iter;
   return out;
+}
+
+Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_sweep,
+                  const std::function<void(double)>& on_draw) {
+  const auto run = [&](std::int64_t draw, std::int64_t back, double& undecided) {
+    return run_envelope(e, o, draw, back, undecided);
+  };
+  return coupled_draws(e, o, "elements", run, on_sweep, on_draw);
 }
 
 }  // namespace lehr

@@ -7,6 +7,9 @@
 // the order of states. The interval ends are then the runs from the smallest and the largest state. Otherwise the
 // intervals are summary states (Huber 1998; Harvey & Neal 2000), which may take longer to shrink, or never do.
 #pragma once
+#include <functional>
+#include <string>
+
 #include "runtime/inference/cavi.h"
 
 namespace lehr {
@@ -32,14 +35,22 @@ struct Couplings {
 /// reads a buffer outside the journal.
 Couplings couplings(const Engine& engine);
 
-/// Runs the intervals from `back` sweeps before time 0 up to time 0, with the random numbers of sample `draw`. Writes
-/// to `undecided` how many elements may still differ between runs; if it is 0, the sample is in place. Returns 0 or a
-/// status of the generated code.
+/// Runs the intervals as RunFromThePast says; undecided are elements.
 std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std::int64_t draw, std::int64_t back,
                           double& undecided);
 
-/// Draws the samples; `on_draw` is called while each of them is in place. Iterations of the outcome count the sweeps of
-/// both interval ends.
+/// A run from `back` sweeps before time 0 up to time 0, with the random numbers of sample `draw`. Writes to `undecided`
+/// how much may still differ between runs; if it is 0, the sample is in place. Returns 0 or a status of the generated
+/// code.
+using RunFromThePast = std::function<std::int32_t(std::int64_t draw, std::int64_t back, double& undecided)>;
+
+/// Draws samples by runs that begin ever further in the past; `on_draw` is called while a sample is in place. `what` is
+/// undecided until then, for messages. Iterations of the outcome count the sweeps of both bounds.
+Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const std::string& what,
+                      const RunFromThePast& run, const OnSweep& on_sweep,
+                      const std::function<void(double log_joint)>& on_draw);
+
+/// Draws the samples by run_envelope(); `on_draw` is called while each of them is in place.
 Outcome run_exact(const Engine& engine, const ExactOptions& options, const OnSweep& on_sweep,
                   const std::function<void(double log_joint)>& on_draw);
 

@@ -131,41 +131,16 @@ RandomClusters::Run RandomClusters::run(std::uint64_t seed, std::uint64_t stream
 Outcome run_clusters(const Engine& e, const ExactOptions& o, const RandomClusters& clusters,
                      const std::function<void(const std::vector<double>&)>& place, const OnSweep& on_sweep,
                      const std::function<void(double)>& on_draw) {
-  Outcome out;
-  const WeightsGuard plain{e};
-  e.set({});
-  std::int64_t usual = 1;  // sweeps before time 0 at which the last sample began
-  for (std::int64_t draw = 0; draw < o.draws; ++draw) {
+  const auto run = [&](std::int64_t draw, std::int64_t back, double& undecided) {
     const auto stream = static_cast<std::uint64_t>(draw) + (o.chain << 32);
-    std::int64_t undecided = 1;
-    for (std::int64_t back = std::max<std::int64_t>(1, usual / 2); undecided > 0; back *= 2) {
-      if (back > o.furthest) {
-        out.status = Status::numerical_failure;
-        out.failure = "no exact sample: " + std::to_string(undecided) + " bonds are not decided after " +
-                      std::to_string(back / 2) + " sweeps";
-        return out;
-      }
-      undecided = e.recorded([&] {
-        const RandomClusters::Run run = clusters.run(o.seed, stream, back);
-        if (run.undecided == 0) place(run.spins);
-        return run.undecided;
-      });
-      usual = back;
-      out.iterations += 2 * back;
-    }
-    const std::int32_t summed = e.recorded([&] { return machine::sum_statistics(e.machine()); });
-    if (summed != 0) return failure(e, summed, out);
-    Elbo elbo;
-    if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
-    out.elbo = elbo.value;
-    on_draw(out.elbo);
-    if (!on_sweep({draw + 1, out.elbo, 1, out.elbo})) {
-      out.status = Status::interrupted;
-      return out;
-    }
-  }
-  out.status = Status::max_iter;
-  return out;
+    undecided = static_cast<double>(e.recorded([&] {
+      const RandomClusters::Run sample = clusters.run(o.seed, stream, back);
+      if (sample.undecided == 0) place(sample.spins);
+      return sample.undecided;
+    }));
+    return 0;
+  };
+  return coupled_draws(e, o, "bonds", run, on_sweep, on_draw);
 }
 
 }  // namespace lehr
