@@ -239,17 +239,12 @@ std::shared_ptr<const math::SparsePattern> saved_pattern(const std::vector<Named
     return found == posterior.end() ? nullptr : &*found;
   };
   const NamedArray *mean = array("mean"), *rows = array("row"), *columns = array("column");
-  if (!mean || !rows || !columns || rows->values.size() != columns->values.size()) return nullptr;
-  std::vector<math::SparsePattern::Pair> pairs;
-  const auto size = static_cast<double>(mean->values.size());
-  for (std::size_t k = 0; k < rows->values.size(); ++k) {
-    const double row = rows->values[k], column = columns->values[k];
-    if (!(row >= 0 && row < size && column >= 0 && column < size)) return nullptr;
-    pairs.emplace_back(static_cast<std::int64_t>(row), static_cast<std::int64_t>(column));
-  }
-  std::optional<math::SparsePattern> out =
-      math::SparsePattern::make(std::ssize(mean->values), std::move(pairs), std::numeric_limits<std::int64_t>::max());
-  return std::make_shared<const math::SparsePattern>(std::move(*out));
+  if (!mean || !rows || !columns) return nullptr;
+  std::optional<std::vector<math::SparsePattern::Pair>> pairs =
+      math::SparsePattern::pairs_of(rows->values, columns->values, mean->values.size());
+  if (!pairs) return nullptr;
+  return std::make_shared<const math::SparsePattern>(
+      math::SparsePattern::make(std::ssize(mean->values), std::move(*pairs)));
 }
 
 }  // namespace

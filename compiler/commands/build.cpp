@@ -17,7 +17,7 @@
 #include "compiler/console/pass_options.h"
 #include "compiler/console/settings.h"
 #include "compiler/embedding/embedding.h"
-#include "compiler/fit/tempering.h"
+#include "compiler/fit/methods/tempering.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
 #include "compiler/options/methods.h"

@@ -11,7 +11,7 @@
 
 #include "compiler/density/expander.h"
 #include "compiler/density/print_density.h"
-#include "compiler/math/bounds.h"
+#include "compiler/math/families/bounds.h"
 
 namespace lehr::density {
 

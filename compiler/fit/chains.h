@@ -1,5 +1,5 @@
 // Several chains of a sampler taken together: moments, convergence diagnostics and warnings. The diagnostics are
-// rank-based R-hat and effective sample sizes (runtime/inference/diagnostics.h).
+// rank-based R-hat and effective sample sizes (runtime/inference/samplers/diagnostics.h).
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/fit/fit_summary.h"
-#include "compiler/fit/method.h"
-#include "runtime/inference/diagnostics.h"
+#include "compiler/fit/methods/method.h"
+#include "runtime/inference/samplers/diagnostics.h"
 
 namespace lehr {
 

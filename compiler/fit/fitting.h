@@ -12,7 +12,7 @@
 #include "compiler/fit/checks/cancellation.h"
 #include "compiler/fit/checks/coupling.h"
 #include "compiler/fit/fit_cache.h"
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "compiler/fit/out_of_core_data.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/saved_fit.h"

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/search/random_start.h"
 

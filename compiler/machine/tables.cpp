@@ -1,5 +1,5 @@
-// Translates a lowered model into the tables of runtime/machine/model.h. Enumerations are translated one by one, since
-// the runtime does not know those of the compiler. Functions and buffers are referred to by position, -1 for none.
+// Translates a lowered model into the tables of runtime/machine/model.h. Functions and buffers are referred to by
+// position, -1 for none.
 #include "compiler/machine/tables.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "compiler/conditionals/shared_terms.h"
 #include "compiler/loops/facts.h"
 #include "compiler/machine/component_rows.h"
+#include "compiler/machine/enumerations.h"
 #include "compiler/machine/minibatch.h"
 #include "compiler/machine/subjects.h"
 #include "compiler/machine/workload.h"
@@ -28,124 +29,6 @@ using machine::SizeRule;
 
 /// Limit of an estimated number of operations, so that it fits into an integer.
 constexpr double kMostOperations = 1e15;
-
-/// Translates the support of a variable.
-machine::Support support_of(math::Support s) {
-  using From = math::Support;
-  using To = machine::Support;
-  switch (s) {
-    case From::real:
-      return To::real;
-    case From::positive:
-      return To::positive;
-    case From::unit:
-      return To::unit;
-    case From::count:
-      return To::count;
-    case From::bit:
-      return To::bit;
-    case From::spin:
-      return To::spin;
-    case From::category:
-      return To::category;
-    case From::simplex:
-      return To::simplex;
-    case From::vector:
-      return To::vector;
-    case From::counts:
-      return To::counts;
-    case From::spd_matrix:
-      return To::spd_matrix;
-    case From::sparse:
-      return To::vector;
-    case From::scaled:
-      return To::vector;  // except its scale, see write_parameters()
-    case From::switched:
-      break;  // its choice is a category and its other parameters are numbers, see write_parameters()
-  }
-  return To::real;
-}
-
-/// Translates the role of a parameter.
-Parameter parameter_of(math::ParameterRole r) {
-  using From = math::ParameterRole;
-  switch (r) {
-    case From::value:
-      return Parameter::value;
-    case From::location:
-      return Parameter::mean;
-    case From::precision:
-      return Parameter::precision;
-    case From::freedom:
-      return Parameter::df;
-    case From::probabilities:
-      return Parameter::probs;
-    case From::probability:
-      return Parameter::p;
-    case From::spread:
-      return Parameter::rate;
-    case From::pseudo_count:
-      return Parameter::shape_like;
-    case From::other:
-      break;
-  }
-  return Parameter::other;
-}
-
-/// Returns the role of a buffer that is not data.
-Role role_of(const loops::Buffer& b) {
-  if (loops::is_scratch(b)) return Role::scratch;
-  if (b.role == loops::Role::parameter || b.role == loops::Role::expectation) return Role::factor;
-  return b.role == loops::Role::statistic ? Role::statistic : Role::work;
-}
-
-/// Returns the domain against which data of a variable are checked.
-Domain domain_of(math::Support s) {
-  switch (s) {
-    case math::Support::positive:
-      return Domain::positive;
-    case math::Support::unit:
-      return Domain::unit;
-    case math::Support::count:
-    case math::Support::counts:
-      return Domain::count;
-    case math::Support::bit:
-      return Domain::bit;
-    case math::Support::spin:
-      return Domain::spin;
-    case math::Support::category:
-      return Domain::category;
-    case math::Support::simplex:
-      return Domain::open_simplex;
-    case math::Support::spd_matrix:
-      return Domain::positive_definite;
-    case math::Support::real:
-    case math::Support::vector:
-    case math::Support::switched:
-    case math::Support::scaled:
-    case math::Support::sparse:
-      break;
-  }
-  return Domain::real;
-}
-
-/// Returns the domain against which an input is checked; `definite`: a matrix must be positive definite.
-Domain domain_of(const model::Given& g, bool definite) {
-  switch (g.type) {
-    case model::GivenType::count:
-      return Domain::count;
-    case model::GivenType::category:
-      return Domain::category;
-    case model::GivenType::simplex:
-      return Domain::simplex;
-    case model::GivenType::matrix:
-      return definite ? Domain::symmetric : Domain::real;
-    case model::GivenType::real:
-    case model::GivenType::vector:
-      break;
-  }
-  return Domain::real;
-}
 
 /// Returns the message for a block whose factor becomes improper.
 std::string improper_factor(const model::Model& m, const schedule::Schedule& s, conditionals::BlockId b) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/math/bounds.h"
+#include "compiler/math/families/bounds.h"
+#include "compiler/math/families/rows.h"
 #include "compiler/math/member_families.h"
-#include "compiler/math/rows.h"
 #include "compiler/support/table.h"
 
 namespace lehr::math {

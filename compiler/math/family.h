@@ -3,7 +3,7 @@
 //
 // A row describes the density that a model may name. If the family can also be a factor of the variational posterior,
 // the row has a Factor. That is its exponential-family form (Bishop 2006, 2.4): natural parameters eta, sufficient
-// statistics t(x), log normaliser A(eta). A new family is a function in families_*.cpp.
+// statistics t(x), log normaliser A(eta). A new family is a function in families/*.cpp.
 #pragma once
 #include <functional>
 #include <map>

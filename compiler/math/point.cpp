@@ -5,7 +5,7 @@
 //   Gamma:  E[log x] = digamma(shape) - log(rate)     at a point:  log(value),  value = (shape - 1) / rate
 #include <map>
 
-#include "compiler/math/rows.h"
+#include "compiler/math/families/rows.h"
 
 namespace lehr::math {
 

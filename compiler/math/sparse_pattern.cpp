@@ -6,6 +6,7 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lehr::math {
 namespace {
@@ -99,6 +100,23 @@ std::int64_t place_of(const SparsePattern& p, std::int64_t row, std::int64_t col
 }
 
 }  // namespace
+
+std::optional<std::vector<SparsePattern::Pair>> SparsePattern::pairs_of(std::span<const double> rows,
+                                                                        std::span<const double> columns,
+                                                                        std::size_t size) {
+  if (rows.size() != columns.size()) return std::nullopt;
+  std::vector<Pair> out;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (const double x : {rows[k], columns[k]})
+      if (!(x >= 0 && x < static_cast<double>(size))) return std::nullopt;
+    out.emplace_back(static_cast<std::int64_t>(rows[k]), static_cast<std::int64_t>(columns[k]));
+  }
+  return out;
+}
+
+SparsePattern SparsePattern::make(std::int64_t size, std::vector<Pair> pairs) {
+  return *make(size, std::move(pairs), std::numeric_limits<std::int64_t>::max());
+}
 
 std::optional<SparsePattern> SparsePattern::make(std::int64_t size, std::vector<Pair> pairs, std::int64_t most_filled) {
   SparsePattern out;

@@ -25,6 +25,13 @@ struct SparsePattern {
   /// order. Returns nothing if the factor would have more than `most_filled` nonzeros.
   static std::optional<SparsePattern> make(std::int64_t size, std::vector<Pair> pairs, std::int64_t most_filled);
 
+  /// Returns the pairs of `rows` and `columns` as files have them: whole numbers from 0 to below `size`. Returns
+  /// nothing if there are others, or if the lengths differ.
+  static std::optional<std::vector<Pair>> pairs_of(std::span<const double> rows, std::span<const double> columns,
+                                                   std::size_t size);
+  /// Makes the pattern whatever its nonzeros are in number.
+  static SparsePattern make(std::int64_t size, std::vector<Pair> pairs);
+
   std::int64_t size = 0;      // rows of the matrix: the number of coordinates
   std::vector<Pair> entries;  // coordinates of the entries: the diagonal, then the others by column
   double operations = 0;      // multiplications of one factorisation and one selected inverse

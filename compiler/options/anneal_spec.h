@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "runtime/result.h"
 
 namespace lehr {

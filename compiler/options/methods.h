@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 #include "compiler/options/fit_options.h"
 #include "runtime/result.h"
 

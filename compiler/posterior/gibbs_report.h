@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "compiler/posterior/predictive.h"
-#include "runtime/inference/evidence.h"
-#include "runtime/inference/exact.h"
+#include "runtime/inference/samplers/evidence.h"
+#include "runtime/inference/samplers/exact.h"
 
 namespace lehr {
 

@@ -3,7 +3,6 @@
 #include "compiler/posterior/saved_factor.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/math/member_families.h"
@@ -41,21 +40,15 @@ std::shared_ptr<const SavedSparse> SavedSparse::read(const SavedVariable& v) {
                    *precision = v.find(math::find_role(factor, math::ParameterRole::precision)->name),
                    *rows = v.find("row"), *columns = v.find("column");
   if (!mean || !precision || !rows || !columns) return nullptr;
-  const std::size_t count = precision->values.size(), size = mean->values.size();
-  if (rows->values.size() != count || columns->values.size() != count) return nullptr;
-  std::vector<math::SparsePattern::Pair> pairs;
-  for (std::size_t k = 0; k < count; ++k) {
-    for (const double x : {rows->values[k], columns->values[k]})
-      if (!(x >= 0 && x < static_cast<double>(size))) return nullptr;
-    pairs.emplace_back(static_cast<std::int64_t>(rows->values[k]), static_cast<std::int64_t>(columns->values[k]));
-  }
+  const std::optional<std::vector<math::SparsePattern::Pair>> pairs =
+      math::SparsePattern::pairs_of(rows->values, columns->values, mean->values.size());
+  if (!pairs || pairs->size() != precision->values.size()) return nullptr;
   const auto out = std::make_shared<SavedSparse>();
   out->mean_ = mean->values;
-  out->pattern_ =
-      *math::SparsePattern::make(static_cast<std::int64_t>(size), pairs, std::numeric_limits<std::int64_t>::max());
+  out->pattern_ = math::SparsePattern::make(std::ssize(mean->values), *pairs);
   std::vector<double> entries(out->pattern_.entries.size());
-  for (std::size_t k = 0; k < count; ++k)
-    entries[*out->pattern_.find(pairs[k].first, pairs[k].second)] = precision->values[k];
+  for (std::size_t k = 0; k < pairs->size(); ++k)
+    entries[*out->pattern_.find((*pairs)[k].first, (*pairs)[k].second)] = precision->values[k];
   out->normal_.emplace(out->pattern_, entries);
   return out->normal_->is_proper() ? out : nullptr;
 }

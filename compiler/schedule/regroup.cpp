@@ -12,14 +12,13 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <type_traits>
 
 #include "compiler/conditionals/gather.h"
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/residual.h"
+#include "compiler/schedule/shared_statistics.h"
 #include "compiler/schedule/shift.h"
 #include "runtime/threshold.h"
 
@@ -494,132 +493,11 @@ class TermDivider {
       density::collect(a_, x, out);
   }
 
-  /// Registers a divided term and returns its outer part. Inner parts that are equal up to names of index variables and
-  /// order of axes share one statistic.
+  /// Registers a divided term and returns its outer part.
   OuterTerm add(DividedTerm divided, std::optional<std::size_t> stage, IndexVarId item) {
-    auto& [inside, inner, outer, stat, outer_at] = divided;
-    std::vector<std::size_t>& alike = by_signature_[{stage, stat.axes.size(), signature(inner)}];
-    for (std::size_t k : alike) {
-      const Statistic& existing = s_.statistics[k];
-      // The axes of the outer part follow the order of the statistic that is there.
-      if (auto order = same(existing, inner, stat)) {
-        std::vector<IndexId> at(outer_at.size());
-        for (std::size_t x = 0; x < at.size(); ++x)
-          at[x] = outer_at[(*order)[x]];
-        return {std::move(outer), k, std::move(at)};
-      }
-    }
-    stat.stage = stage;
-    stat.sums = ArrayId(s_.arrays++);
-    stat.table = ArrayId(s_.arrays++);
-    stat.inner = std::move(inner);
-    // The axis of a local category's value is contiguous, because the innermost loops run along it.
-    stat.contiguous = stat.axes.empty() ? 0 : stat.axes.size() - 1;
-    for (std::size_t x = 0; x < stat.at.size(); ++x) {
-      for (const Atom& atom : stat.inner.atoms) {
-        if (atom.stat == math::Stat::indicator && atom.event[0] == stat.at[x]) stat.contiguous = x;
-      }
-    }
-    if (stage) {
-      auto& step = std::get<ItemStage>(s_.steps[*stage]);
-      step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item});
-    }
-    alike.push_back(s_.statistics.size());
-    s_.statistics.push_back(std::move(stat));
-    return {std::move(outer), s_.statistics.size() - 1, std::move(outer_at)};
-  }
-
-  /// Appends a number for each node of a coefficient: its kind, and the data array if it reads one.
-  void add_sources(CoefId c, std::vector<std::int64_t>& out) const {
-    out.push_back(static_cast<std::int64_t>(a_[c].index()) << 32);
-    if (const auto* data = std::get_if<density::CoefData>(&a_[c]))
-      out.back() += std::visit([](auto id) { return id.value; }, data->source);
-    for (const CoefId part : density::parts_of(a_[c]))
-      add_sources(part, out);
-  }
-
-  /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local
-  /// statistics in them. It limits the pairs that same() compares.
-  std::vector<std::int64_t> signature(const Term& inner) const {
-    std::vector<std::int64_t> out;
-    add_sources(inner.coef, out);
-    std::sort(out.begin(), out.end());
-    for (const Atom& x : inner.atoms)
-      out.push_back(x.variable.value);
-    return out;
-  }
-
-  /// Returns the permutation of axes under which `inner`, with the axes of `stat`, is the inner part of `existing`;
-  /// nothing if they are different.
-  std::optional<std::vector<std::size_t>> same(const Statistic& existing, const Term& inner, const Statistic& stat) {
-    if (existing.inner.index_vars.size() != inner.index_vars.size() ||
-        existing.inner.atoms.size() != inner.atoms.size()) {
-      return std::nullopt;
-    }
-    // Index variables are matched over equal plates. There are few, so all assignments are tried, up to 120.
-    std::vector<std::size_t> image(inner.index_vars.size());
-    for (std::size_t k = 0; k < image.size(); ++k)
-      image[k] = k;
-    std::size_t tries = 0;
-    do {
-      if (++tries > 120) return std::nullopt;
-      bool plates = true;
-      for (std::size_t k = 0; k < image.size() && plates; ++k) {
-        plates = a_[inner.index_vars[k]].plate == a_[existing.inner.index_vars[image[k]]].plate;
-      }
-      if (!plates) continue;
-      const auto rename = [&](IndexId i) -> std::optional<IndexId> {
-        const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
-        if (!b) return std::nullopt;
-        for (std::size_t k = 0; k < image.size(); ++k) {
-          if (inner.index_vars[k] == b->bound) return a_.index(existing.inner.index_vars[image[k]], b->offset);
-        }
-        return std::nullopt;
-      };
-      if (a_.substitute(inner.coef, rename) != existing.inner.coef) continue;
-      if (!equal_parts(inner, existing.inner, rename)) continue;
-      std::vector<std::size_t> order(stat.at.size());
-      bool matched = true;
-      for (std::size_t x = 0; x < existing.at.size() && matched; ++x) {
-        matched = false;
-        for (std::size_t y = 0; y < stat.at.size(); ++y) {
-          if (a_.substitute(stat.at[y], rename) == existing.at[x] && stat.axes[y] == existing.axes[x]) {
-            order[x] = y;
-            matched = true;
-            break;
-          }
-        }
-      }
-      if (matched) return order;
-    } while (std::next_permutation(image.begin(), image.end()));
-    return std::nullopt;
-  }
-
-  /// Returns true if guards, multiplicities and atoms of `x` are those of `y` after renaming, in the same order.
-  bool equal_parts(const Term& x, const Term& y, const Algebra::Substitution& rename) {
-    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size()) return false;
-    for (std::size_t k = 0; k < x.multiplicities.size(); ++k) {
-      if (a_.substitute(x.multiplicities[k].count, rename) != y.multiplicities[k].count) return false;
-    }
-    for (std::size_t k = 0; k < x.guards.size(); ++k) {
-      Guard g = x.guards[k];
-      for (IndexId& i : g.element)
-        i = a_.substitute(i, rename);
-      if (!g.present) {
-        g.left = a_.substitute(g.left, rename);
-        g.right = a_.substitute(g.right, rename);
-      }
-      if (!(g == y.guards[k])) return false;
-    }
-    for (std::size_t k = 0; k < x.atoms.size(); ++k) {
-      Atom p = x.atoms[k];
-      for (IndexId& i : p.axes)
-        i = a_.substitute(i, rename);
-      for (IndexId& i : p.event)
-        i = a_.substitute(i, rename);
-      if (!(p == y.atoms[k])) return false;
-    }
-    return true;
+    divided.stat.stage = stage;
+    divided.stat.inner = std::move(divided.inner);
+    return statistics_.add(std::move(divided.stat), std::move(divided.outer), std::move(divided.outer_at), item);
   }
 
   const model::Model& m_;                   // the model
@@ -627,9 +505,7 @@ class TermDivider {
   Schedule& s_;                             // the result
   const Conditionals& c_;                   // the blocks
   Algebra& a_;                              // of the terms
-  /// The statistics by item stage, number of axes and signature, in order.
-  std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>, std::vector<std::size_t>>
-      by_signature_;
+  SharedStatistics statistics_{s_};         // those of `s_`, to be found again
 };
 
 }  // namespace

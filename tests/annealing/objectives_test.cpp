@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/fit/tempering.h"
+#include "compiler/fit/methods/tempering.h"
 #include "tests/posterior/every_model.h"
 
 namespace {

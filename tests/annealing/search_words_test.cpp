@@ -1,7 +1,7 @@
 // The sentence that a search prints about its result.
 #include <catch2/catch.hpp>
 
-#include "compiler/fit/method.h"
+#include "compiler/fit/methods/method.h"
 
 using namespace lehr;
 

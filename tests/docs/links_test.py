@@ -44,7 +44,7 @@ def problems(path):
 
 
 def missing_paths(path):
-    """Paths of the repository in code spans, such as `compiler/native/jit.cpp` or `compiler/math/families_*.cpp`."""
+    """Paths of the repository in code spans, such as `compiler/native/jit.cpp` or `compiler/math/families/*.cpp`."""
     for name in re.findall(r"`((?:bench|compiler|docs|examples|grammar|models|python|runtime|scripts|tests)/[\w./*-]*)`", prose(path)):
         if not glob.glob(name):
             yield f"{path}: there is no {name}"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "compiler/instance/instance.h"
-#include "runtime/inference/gibbs.h"
+#include "runtime/inference/samplers/gibbs.h"
 #include "tests/embedding/state.h"
 #include "tests/files.h"
 

@@ -9,4 +9,4 @@ if [ "$format" = none ]; then
   exit 77
 fi
 find compiler runtime tests bench examples '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' ')' \
-  -exec "$format" --dry-run -Werror {} +
+  -print0 | xargs -0 -n 50 -P 2 "$format" --dry-run -Werror

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "compiler/instance/instance.h"
-#include "runtime/inference/gibbs.h"
+#include "runtime/inference/samplers/gibbs.h"
 #include "runtime/inference/svi.h"
 #include "tests/files.h"
 #include "tests/posterior/every_model.h"

@@ -9,7 +9,7 @@
 
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/inference/exact.h"
+#include "runtime/inference/samplers/exact.h"
 #include "runtime/inference/sweep.h"
 #include "tests/results.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/inference/diagnostics.h"
+#include "runtime/inference/samplers/diagnostics.h"
 
 using namespace lehr;
 

@@ -80,20 +80,25 @@ InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
   return out;
 }
 
+void Lowering::add_entries(const ArrayTerm& term, const std::vector<std::size_t>& without,
+                           const std::vector<IndexId>& entry, BufferId to) {
+  terms_.emit(
+      *term.term, terms_.factors(term, without), {}, {}, std::nullopt,
+      [&](ExprId value, const Env& env) {
+        std::vector<ExprId> at;
+        for (const IndexId i : entry)
+          at.push_back(terms_.index(i, env));
+        b_.add_to(to, at, value);
+      },
+      terms_.index_variables(entry));
+}
+
 void Lowering::add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to) {
   terms_.emit(form.moments, terms_.factors({&form.moments}, {}), {}, {}, std::nullopt,
               [&](ExprId value, const Env& env) {
                 b_.add_to(to.moments, {env.at(form.first), env.at(form.second)}, value);
               });
-  terms_.emit(
-      form.coefficient, terms_.factors({&form.coefficient}, {}), {}, {}, std::nullopt,
-      [&](ExprId value, const Env& env) {
-        std::vector<ExprId> at;
-        for (const IndexId i : form.at)
-          at.push_back(terms_.index(i, env));
-        b_.add_to(to.coefficients, at, value);
-      },
-      terms_.index_variables(form.at));
+  add_entries({&form.coefficient}, {}, form.at, to.coefficients);
 }
 
 void Lowering::add_natural(const schedule::Follower& follower, const InvarianceFunction::Follower& to) {
@@ -102,15 +107,7 @@ void Lowering::add_natural(const schedule::Follower& follower, const InvarianceF
     const Atom& own = t.atoms[u.atom];
     std::vector<IndexId> indices = own.axes;
     indices.insert(indices.end(), own.event.begin(), own.event.end());
-    terms_.emit(
-        t, terms_.factors({&t}, {u.atom}), {}, {}, std::nullopt,
-        [&](ExprId value, const Env& env) {
-          std::vector<ExprId> at;
-          for (const IndexId i : indices)
-            at.push_back(terms_.index(i, env));
-          b_.add_to(own.stat == Stat::comp ? to.linear : to.quadratic, at, value);
-        },
-        terms_.index_variables(indices));
+    add_entries({&t}, {u.atom}, indices, own.stat == Stat::comp ? to.linear : to.quadratic);
   }
 }
 
@@ -123,25 +120,13 @@ ShiftFunctions Lowering::emit_shift(const schedule::Shift& x) {
   out.step = layout_.array[x.step] = declare("step", Role::data, {size});
   out.gradient = declare("gradient", Role::output, {size});
   out.curvature = declare("curvature", Role::output, {size, size});
-  const auto add = [&](const schedule::Shift::Derivative& d, BufferId to) {
-    const ArrayTerm term = residuals_.outer_term(d.term);
-    terms_.emit(
-        *term.term, terms_.factors(term, {}), {}, {}, std::nullopt,
-        [&](ExprId value, const Env& env) {
-          std::vector<ExprId> at;
-          for (const IndexId i : d.components)
-            at.push_back(terms_.index(i, env));
-          b_.add_to(to, at, value);
-        },
-        terms_.index_variables(d.components));
-  };
   out.measure = b_.function(b_.fresh("shift.measure"), [&] {
     b_.fill(out.gradient, b_.f(0));
     b_.fill(out.curvature, b_.f(0));
     for (const schedule::Shift::Derivative& d : x.gradient)
-      add(d, out.gradient);
+      add_entries(residuals_.outer_term(d.term), {}, d.components, out.gradient);
     for (const schedule::Shift::Derivative& d : x.curvature)
-      add(d, out.curvature);
+      add_entries(residuals_.outer_term(d.term), {}, d.components, out.curvature);
   });
   out.move = b_.function(b_.fresh("shift.move"), [&] {
     for (const schedule::Shift::Moved& v : x.moved) {

@@ -89,6 +89,10 @@ class Lowering : Part {
 
   /// Declares the buffers of an invariance and emits the function that fills them.
   InvarianceFunction emit_invariance(const schedule::Invariance& x);
+  /// Emits code that adds the values of a term, without the atoms at these positions, to the entries of a buffer that
+  /// the indices name.
+  void add_entries(const ArrayTerm& term, const std::vector<std::size_t>& without, const std::vector<IndexId>& entry,
+                   BufferId to);
   /// Emits code that computes the moments and coefficients of a quadratic form.
   void add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to);
   /// Emits code that computes the natural parameters of a follower that no form gives.

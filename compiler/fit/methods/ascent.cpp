@@ -1,0 +1,68 @@
+// Prepares coordinate ascent, plain, annealed or with a search over starts. The algorithms are those of
+// runtime/inference.
+#include <utility>
+
+#include "compiler/conditionals/one_optimum.h"
+#include "compiler/fit/methods/method.h"
+#include "runtime/inference/saddle.h"
+
+namespace lehr {
+
+bool tests_end(const CaviOptions& options, const RunContext& g) {
+  // Differences of sweeps need 64 bits.
+  return options.test_end && options.slack.movement < kSingleSlack.movement && can_test_end(g.engine());
+}
+
+Requirements Ascent::requirements() const {
+  // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
+  return {.invariances = options.uses_invariances(), .streams = options.annealing.kind != Annealing::Kind::stochastic};
+}
+
+Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
+  CaviOptions o = options;
+  // An extrapolation that is rejected would have to restore factors that are in the spill file, so there are none.
+  if (g.engine().spills()) o.leap_after = 0;
+  o.seed = g.run_seed();
+  // Displaced random starts do not end on saddle points. Heat, and start values that may be symmetric, lead there.
+  const bool tested = tests_end(o, g) && (o.annealing.over > 0 || g.given || g.start == StartKind::flat);
+  return PreparedRun{.run =
+                         [o, tested, &e = g.engine()](const OnSweep& on_sweep, Report&) {
+                           const Outcome out = run_cavi(e, o, on_sweep);
+                           return tested ? leave_saddles(e, o, out, on_sweep) : out;
+                         },
+                     .fixed_point = true};
+}
+
+Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
+  SearchOptions o = options;
+  o.seed = g.run_seed();
+  o.components = components_of(g.engine());
+  const std::optional<std::string> one_optimum =
+      conditionals::why_one_optimum(g.analysed.model, g.analysed.schedule.conditionals);
+  o.one_optimum = one_optimum.has_value();
+  o.agreement = !o.cycles && o.elbo_every == 1 &&
+                conditionals::starts_may_agree(g.analysed.model, g.analysed.schedule.conditionals);
+  SearchReport report;
+  report.one_optimum = one_optimum.value_or("");
+  return PreparedRun{.run =
+                         [o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                           return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
+                         },
+                     .report = std::move(report),
+                     .fixed_point = true,
+                     .many_starts = true};
+}
+
+Result<PreparedRun> AutomaticAscent::prepare(const RunContext& g) const {
+  AutoOptions o = options;
+  o.seed = g.run_seed();
+  return PreparedRun{.run =
+                         [o, tested = tests_end(o, g), &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                           const Outcome out = run_auto(e, o, on_sweep, std::get<AutoReport>(report));
+                           return tested ? leave_saddles(e, o, out, on_sweep) : out;
+                         },
+                     .report = AutoReport{},
+                     .fixed_point = true};
+}
+
+}  // namespace lehr

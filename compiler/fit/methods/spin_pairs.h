@@ -1,0 +1,20 @@
+// The terms of a model of spins and bits as fields and couplings of pairs, for the random-cluster sampler.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "runtime/inference/samplers/random_cluster.h"
+
+namespace lehr {
+
+/// Returns the log joint density of the latent spins and bits, given the data, as terms of one and two of them. Spins
+/// are numbered by variable, then by element; a bit is a spin whose 1 is +1. Returns nullopt if a term has more than
+/// two latent elements or is infinite, or if some values of a latent variable are known.
+std::optional<SpinPairs> spin_pairs(const model::Model& model, const BoundData& data);
+
+/// Returns the values of spins of that numbering as packed values of each variable, by VariableId.
+std::vector<std::vector<double>> values_of_spins(const model::Model& model, const BoundData& data,
+                                                 const std::vector<double>& spins);
+
+}  // namespace lehr

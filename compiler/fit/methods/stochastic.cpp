@@ -1,0 +1,30 @@
+// Prepares stochastic variational inference, plain or with automatic annealing. The steps themselves are in
+// runtime/inference/svi.h and auto_svi.h.
+#include "compiler/fit/methods/method.h"
+
+namespace lehr {
+
+Requirements Stochastic::requirements() const {
+  return {.batches = true, .gradients = options.adaptive, .streams = true, .window = options.batch};
+}
+
+std::int64_t Stochastic::iteration_limit(const Engine& engine) const {
+  return options.max_iterations > 0 ? steps_of(engine, options) : 0;
+}
+
+Result<PreparedRun> Stochastic::prepare(const RunContext& g) const {
+  SviOptions o = options;
+  o.seed = g.run_seed();
+  return PreparedRun{[o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_svi(e, o, on_sweep); }};
+}
+
+Result<PreparedRun> AutomaticStochastic::prepare(const RunContext& g) const {
+  SviOptions o = options;
+  o.seed = g.run_seed();
+  return PreparedRun{[o, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                       return run_auto_svi(e, o, on_sweep, std::get<ProbeReport>(report));
+                     },
+                     ProbeReport{}};
+}
+
+}  // namespace lehr

@@ -1,0 +1,42 @@
+// The statistics of a schedule: the inner parts of divided terms. Equal inner parts share one statistic.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "compiler/schedule/schedule.h"
+
+namespace lehr::schedule {
+
+/// Adds statistics to a schedule, and finds those that are there.
+class SharedStatistics {
+ public:
+  /// Starts with no statistics known.
+  explicit SharedStatistics(Schedule& s) : s_(s), a_(s.conditionals.density.algebra) {}
+
+  /// Registers the sum `stat`, which has all but its arrays, and returns the outer part of its term, which reads the
+  /// entry `outer_at`. Inner parts that are equal up to names of index variables and order of axes share one statistic.
+  /// `item` is the index variable of the items where an item stage forms the sum.
+  OuterTerm add(Statistic stat, Term outer, std::vector<density::IndexId> outer_at, density::IndexVarId item);
+
+ private:
+  /// Appends a number for each node of a coefficient: its kind, and the data array if it reads one.
+  void add_sources(density::CoefId c, std::vector<std::int64_t>& out) const;
+  /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local
+  /// statistics in them. It limits the pairs that same() compares.
+  std::vector<std::int64_t> signature(const Term& inner) const;
+  /// Returns the permutation of axes under which `stat` is `existing`; nothing if they are different.
+  std::optional<std::vector<std::size_t>> same(const Statistic& existing, const Statistic& stat);
+  /// Returns true if guards, multiplicities and atoms of `x` are those of `y` after renaming, in the same order.
+  bool equal_parts(const Term& x, const Term& y, const density::Algebra::Substitution& rename);
+
+  Schedule& s_;          // has the statistics
+  density::Algebra& a_;  // of the terms
+  /// The statistics by item stage, number of axes and signature, in order.
+  std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>, std::vector<std::size_t>>
+      by_signature_;
+};
+
+}  // namespace lehr::schedule
