@@ -118,16 +118,17 @@ class Choice {
     });
   }
 
-  /// Returns the degree of a term in two Normal variables together; 0 if one of them is not in it, or not Normal. It is
-  /// above 2 for factors of one another, W[d] and z[n] of dot(W[d], z[n])^2: they keep factors of their own, of which
-  /// the basis can be changed (schedule/invariance.h).
+  /// Returns the degree of a term in two Normal variables together; 0 if one of them is not in it, or not Normal, as
+  /// points of bounds are not. It is above 2 for factors of one another, W[d] and z[n] of dot(W[d], z[n])^2: they keep
+  /// factors of their own, of which the basis can be changed (schedule/invariance.h).
   int degree_of(const Term& t, VariableId a, VariableId b) const {
     int of_a = 0, of_b = 0;
     for (const Atom& x : t.atoms) {
       of_a += x.variable == a ? degree(x) : 0;
       of_b += x.variable == b ? degree(x) : 0;
     }
-    return of_a > 0 && of_b > 0 && is_normal(m_, b) ? of_a + of_b : 0;
+    const bool is_point = m_[b].auxiliary && m_[b].auxiliary->kind == model::Auxiliary::Kind::bound;
+    return of_a > 0 && of_b > 0 && is_normal(m_, b) && !is_point ? of_a + of_b : 0;
   }
 
   /// Returns true if a term has atoms of both sets.

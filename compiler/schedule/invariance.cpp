@@ -27,6 +27,7 @@ using density::IndexVarId;
 using density::IndexVarRef;
 using math::Stat;
 using model::PlateId;
+using model::VariableId;
 
 /// Returns true if the factor of the block has exactly these two sufficient statistics, and parameters with these
 /// roles.
@@ -83,7 +84,7 @@ class Finder {
     if (std::ranges::any_of(v.axes, [&](PlateId p) { return m_[m_[p].set].parent.has_value(); })) return false;
     const auto axes = std::ranges::count_if(v.axes, [&](PlateId p) { return is_plate(p); });
     if (is_vector(block)) return axes == 0 && v.event.size() == 1 && is_plate(v.event[0]);
-    return axes == 1 && is_normal(block);
+    return axes == 1 && is_normal(block) && !model::mask_of(m_, v);
   }
 
   /// Returns the axis of the variable that runs over the plate; none if its vectors do.
@@ -229,11 +230,22 @@ class Finder {
     return false;
   }
 
-  /// Returns true if the term is a statistic of one element, for all elements, times what is the same for all of them
-  /// and does not belong to items.
-  bool is_prior(const Term& t, std::size_t own) const {
-    if (!t.guards.empty() || !t.multiplicities.empty()) return false;
+  /// Returns the number of copies of an element that its mask gives, 1 or 0; none if the variable has no mask. A mask
+  /// with a number for each entry has equal ones in an element, because none of the entries are data.
+  std::optional<density::Multiplicity> informed(VariableId v, std::vector<IndexId> element, IndexId entry) {
+    const std::optional<model::GivenId> mask = model::mask_of(m_, m_[v]);
+    if (!mask) return std::nullopt;
+    if (!m_[*mask].event.empty()) element.push_back(entry);
+    return density::Multiplicity{v, a_.coef(density::CoefData{*mask, std::move(element)})};
+  }
+
+  /// Returns true if the term is a statistic of one element, for all elements that its mask leaves, times what is the
+  /// same for all of them and does not belong to items.
+  bool is_prior(const Term& t, std::size_t own) {
     const Atom& x = t.atoms[own];
+    const auto mask = informed(x.variable, x.axes, components(x)[0]);
+    const auto masks = mask ? std::vector{*mask} : std::vector<density::Multiplicity>();
+    if (!t.guards.empty() || t.multiplicities != masks) return false;
     const auto axis = axis_of(block_of(x));
     std::set<IndexVarId> element;
     for (std::size_t k = 0; k < x.axes.size(); ++k) {
@@ -245,6 +257,7 @@ class Finder {
       if (!b || element.contains(*b)) return false;
     }
     Term rest = t;
+    rest.multiplicities.clear();
     rest.atoms.erase(rest.atoms.begin() + static_cast<std::ptrdiff_t>(own));
     const bool global = std::ranges::none_of(
         rest.atoms, [&](const Atom& y) { return s_.local[block_of(y).index()] || !y.opaque.empty(); });
@@ -269,6 +282,8 @@ class Finder {
       one.axes.push_back(a_.index(e));
       sum.index_vars.push_back(e);
     }
+    if (const auto mask = informed(one.variable, one.axes, a_.index(density::IndexConstant{0})))
+      sum.multiplicities.push_back(*mask);
     out.count = sum;
     sum.index_vars.push_back(out.component);
     Atom two = one;
@@ -458,7 +473,9 @@ class Finder {
   bool is_separate(const Term& t, std::size_t scale) const {
     const Atom& g = t.atoms[scale];
     const bool own = g.axes.empty() || free_variable(t, g.axes[0]).has_value();
-    return own && g.opaque.empty() && t.multiplicities.empty() && std::ranges::all_of(t.atoms, [&](const Atom& x) {
+    const auto is_own_copy = [&](const auto& x) { return density::has_factor_per_copy(m_, g.variable, x); };
+    return own && g.opaque.empty() && std::ranges::none_of(t.multiplicities, is_own_copy) &&
+           std::ranges::all_of(t.atoms, [&](const Atom& x) {
              return x == g || (block_of(x) != block_of(g) && !s_.local[block_of(x).index()]);
            });
   }
@@ -475,6 +492,7 @@ class Finder {
       if (k != axis_of(block_of(x))) a_.collect(x.axes[k], element);
     }
     std::erase_if(prior.coefficient.index_vars, [&](IndexVarId b) { return element.contains(b); });
+    prior.coefficient.multiplicities.clear();  // the mask of the element
     prior.coefficient.atoms.clear();
     for (std::size_t k = 0; k < t.atoms.size(); ++k) {
       if (k == own) continue;

@@ -206,7 +206,7 @@ struct FeatureArrayRow {
   std::int64_t by;           // ragged: buffer of row offsets; named: buffer with the element of each value
   std::int64_t other;        // named: buffer with another element that each value belongs to, the feature; -1: none
   Extent feature_count;      // number of elements that `other` may name
-  std::int64_t covariate;    // 1: a given, which is left out on request; 0: an observed variable              
+  std::int64_t covariate;    // 1: a given, which is left out on request; 0: an observed variable
   std::int64_t first_inner,  // index in Model::axes of the first axis of one value
       inners;                // number of axes of one value
 };

@@ -104,6 +104,25 @@ def ratings():
     return sweeps(*compare(model, {"i": i[some], "j": j[some], "y": y[some]}, most=0.7))
 
 
+def unrated():
+    """Elements that the data leave out have their priors as factors and count for nothing: as without them, whether entries are
+    independent or not."""
+    i, j = R.integers(30, size=500), R.integers(20, size=500)
+    y = (R.normal(size=(30, 2))[i] * R.normal(size=(20, 2))[j] * [2, 1]).sum(1) + 0.3 * R.normal(size=500)
+    said = []
+    for t, precision in ("t[k] ~ Gamma(shape = 1, rate = 1);", "diag(t)"), ("t ~ Wishart(df = 4, scale = 1) over k;", "t"):
+        model = f"""model m {{ plate r; plate p = 30; plate f; plate k = 3; data i[r] : p; data j[r] : f;
+          {t} tau ~ Gamma(shape = 1, rate = 1);
+          U[p] ~ MvNormal(mean = 0, precision = 1) over k; V[f] ~ MvNormal(mean = 0, precision = {precision}) over k;
+          observe y[r] ~ Normal(mean = dot(U[i[r]], V[j[r]]), precision = tau); }}"""
+        x = {"i": i, "j": j, "y": y}
+        got, without = compare(model, x, "--sizes", "f=23", most=0.7)
+        near = fit(model, x, "--sizes", "f=20", "--tol", "1e-11")
+        assert abs(got.elbo - near.elbo) < 1e-6 * abs(near.elbo), (got.elbo, near.elbo)
+        said.append(sweeps(got, without))
+    return "; ".join(said)
+
+
 def numbers():
     """Numbers in place of vectors: their components are scaled."""
     i, j = np.divmod(np.arange(600), 20)
@@ -147,4 +166,4 @@ def derived():
     return "one invariance, and none where data distinguish the components"
 
 
-finish({f.__name__: f for f in (principal_components, missing_entries, ratings, numbers, dynamics, bits, derived)})
+finish({f.__name__: f for f in (principal_components, missing_entries, ratings, unrated, numbers, dynamics, bits, derived)})
