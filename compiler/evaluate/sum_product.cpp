@@ -59,18 +59,17 @@ constexpr double kWidest = 600;
 struct WorkTable {
   Scope scope;
   std::vector<double> values;  // at each entry, a value in each product
-  bool logs = false;           // true: `values` are logarithms; false: numbers, 1 the largest in each product
+  bool logs = true;            // true: `values` are logarithms; false: numbers, 1 the largest in each product
   std::vector<double> scale;   // by product: the logarithm of the factor of the numbers
-  double width = 0;            // the largest logarithm of a ratio of two numbers that are not 0, over the products
+  /// The largest logarithm of a ratio of two entries that are not 0, over the products; infinite where logarithms are.
+  double width = 0;
 };
 
-/// Turns logarithms into scaled numbers if none is too small for that.
-WorkTable scaled(LogTable from, std::size_t products) {
+/// Returns a table of logarithms with its width, and the scale that its numbers would have.
+WorkTable measured(LogTable from, std::size_t products) {
   WorkTable t;
   t.scope = std::move(from.scope);
   t.values = std::move(from.values);
-  t.logs = true;
-  t.scale.assign(products, 0.0);
   std::vector<double> top(products, -HUGE_VAL), bottom(products, HUGE_VAL);
   for (std::size_t i = 0; i < t.values.size(); i += products) {
     for (std::size_t m = 0; m < products; ++m) {
@@ -79,16 +78,27 @@ WorkTable scaled(LogTable from, std::size_t products) {
       if (x != -HUGE_VAL) bottom[m] = std::min(bottom[m], x);
     }
   }
+  t.scale.assign(products, 0.0);
   for (std::size_t m = 0; m < products; ++m) {
     if (top[m] == -HUGE_VAL) continue;  // all are 0
-    if (!(top[m] - bottom[m] <= kWidest)) return t;
-    t.width = std::max(t.width, top[m] - bottom[m]);
+    t.width = std::max(t.width, top[m] == HUGE_VAL ? HUGE_VAL : top[m] - bottom[m]);
     t.scale[m] = top[m];
   }
-  t.logs = false;
-  for (std::size_t i = 0; i < t.values.size(); ++i)
-    t.values[i] = std::exp(t.values[i] - t.scale[i % products]);
   return t;
+}
+
+/// Turns logarithms into numbers, each product divided by its largest.
+void to_numbers(WorkTable& t) {
+  for (std::size_t i = 0; i < t.values.size() && t.logs; ++i)
+    t.values[i] = std::exp(t.values[i] - t.scale[i % t.scale.size()]);
+  t.logs = false;
+}
+
+/// Turns numbers into logarithms.
+void to_logs(WorkTable& t) {
+  for (std::size_t i = 0; i < t.values.size() && !t.logs; ++i)
+    t.values[i] = std::log(t.values[i]) + t.scale[i % t.scale.size()];
+  t.logs = true;
 }
 
 /// Divides numbers by the largest in each product.
@@ -118,14 +128,6 @@ void rescale(WorkTable& t) {
   }
 }
 
-/// Returns the table of logarithms.
-LogTable logarithms(WorkTable t) {
-  const std::size_t products = t.scale.size();
-  for (std::size_t i = 0; i < t.values.size() && !t.logs; ++i)
-    t.values[i] = std::log(t.values[i]) + t.scale[i % products];
-  return {std::move(t.scope), std::move(t.values)};
-}
-
 /// Sums one element out of the product of tables, all of which are of numbers, or all of logarithms.
 class SumOut {
  public:
@@ -147,6 +149,7 @@ class SumOut {
   }
   /// Returns the sum over tables of numbers.
   WorkTable of_numbers() {
+    out_.logs = false;
     out_.values.assign(entries_ * products_, 0.0);
     out_.scale.assign(products_, 0.0);
     for (const WorkTable& t : tables_)
@@ -185,7 +188,7 @@ class SumOut {
         out_.values.push_back(log_sum_exp(of_one));
       }
     });
-    return scaled({std::move(out_.scope), std::move(out_.values)}, products_);
+    return measured({std::move(out_.scope), std::move(out_.values)}, products_);
   }
 
  private:
@@ -215,18 +218,13 @@ class SumOut {
 WorkTable without(std::vector<WorkTable> tables, std::size_t element, const std::vector<std::size_t>& states,
                   std::size_t products) {
   double width = 0;
-  bool logs = false;
-  for (const WorkTable& t : tables) {
+  for (const WorkTable& t : tables)
     width += t.width;
-    logs = logs || t.logs;
-  }
-  if (!logs && width <= kWidest) return SumOut(tables, element, states, products).of_numbers();
-  for (WorkTable& t : tables) {
-    if (t.logs) continue;
-    t.values = logarithms(t).values;
-    t.logs = true;
-  }
-  return SumOut(tables, element, states, products).of_logarithms();
+  const bool numbers = width <= kWidest;
+  for (WorkTable& t : tables)
+    numbers ? to_numbers(t) : to_logs(t);
+  SumOut sum(tables, element, states, products);
+  return numbers ? sum.of_numbers() : sum.of_logarithms();
 }
 
 }  // namespace
@@ -304,12 +302,12 @@ std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<
       pending[first].push_back(std::move(t));
       return;
     }
-    const LogTable l = logarithms(std::move(t));
+    to_logs(t);
     for (std::size_t m = 0; m < products; ++m)
-      constant[m] += l.values[m];
+      constant[m] += t.values[m];
   };
   for (LogTable& t : tables)
-    add(scaled(std::move(t), products));
+    add(measured(std::move(t), products));
   for (std::size_t k = 0; k < n; ++k) {
     std::vector<WorkTable> with = std::move(pending[k]);
     const std::size_t e = order.elements[k];
@@ -321,8 +319,10 @@ std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<
       c += std::log(static_cast<double>(states[e]));
   }
   std::vector<LogTable> out;
-  for (WorkTable& t : pending[n])
-    out.push_back(logarithms(std::move(t)));
+  for (WorkTable& t : pending[n]) {
+    to_logs(t);
+    out.push_back({std::move(t.scope), std::move(t.values)});
+  }
   out.push_back({{}, std::move(constant)});
   return out;
 }
