@@ -129,6 +129,18 @@ def temperature_factor(lehr):
             "mean T without C": (alone * T).sum() / alone.sum(), "log C rises": int((np.diff(C) > 0).all())}
 
 
+def fine_grids(lehr):
+    """Mandt et al., section 2.4: a continuous p(T_i) as the limit of grids, 1/T_i uniform from 0.1 to 1; a mixture of two with an outlier.
+    Temperature of all items by the number of levels."""
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.normal(-2, 1, 30), rng.normal(3, 1, 30), [12.0]])
+    problem = Problem(lehr, """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, variance = 100); z[n] ~ Categorical(0.5) over k;
+      observe x[n] ~ Normal(mean = mu[z[n]], variance = 1); }""", {"x": x})
+    start = {"mu.mean": np.array([-2.0, 3.0]), "mu.precision": np.ones(2)}
+    return {f"{n} levels": problem.fit("--temper", f"local:max=10,levels={n},spacing=inverse", "--tol", 1e-12, init=start)[0]["tempering"]["temperature"]
+            for n in (25, 100, 400, 1600)}
+
+
 def mixture_curves(lehr, starts=20):
     """Gultekin et al., fig. 5: mean ELBO after some sweeps of a mixture of six components for the digit 0 of scikit-learn."""
     from problems import GMM, digits
@@ -233,6 +245,6 @@ def many_points(lehr, n=1_000_000):
 
 if __name__ == "__main__":
     from mackay import main
-    main(__doc__, [xie_sweeps, noisy_gradient, scopes, gamma_median, factorial_normaliser, jensen, temperature_factor, mixture_curves,
+    main(__doc__, [xie_sweeps, noisy_gradient, scopes, gamma_median, factorial_normaliser, jensen, temperature_factor, fine_grids, mixture_curves,
                    decays, hierarchical_topics, lengths,
                    text_steps, text_priors, many_points])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Annealing the factorial mixture of Mandt et al. (2016), section 4, simulated (N = 1000, variances 0.1 and 0.35).
+"""Annealing the factorial mixture of Mandt et al. (2016), section 4, simulated (N = 1000 or --items, variances 0.1 and
+0.35).
 
 Starts: `means` draws the features from their prior, `allocations` the bits from theirs followed by five updates of
 the features; `lehr:means` and `lehr:allocations` are the starts of --init. For each: ELBO at temperature 1 and the
@@ -58,13 +59,13 @@ def run(problem, x, truth, kind, method, seed):
 
 
 def main():
-    o = arguments(__doc__, datasets=2, kinds=["means", "allocations", "lehr:means", "lehr:allocations"],
+    o = arguments(__doc__, items=1000, datasets=2, kinds=["means", "allocations", "lehr:means", "lehr:allocations"],
                   methods=list(METHODS))
     table = Table(o.out, "factorial_mixture", ["start", "method", "dataset", "truth", "median", "sd", "gain", "wins",
                                                "P(win)", "recovered", "more", "sweeps"])
     elbos, features = {}, {}
     for dataset in range(o.datasets):
-        x, bits, truth = factorial_mixture(o.seed + dataset)
+        x, bits, truth = factorial_mixture(o.seed + dataset, o.items)
         problem = Problem(o.lehr, FACTORIAL_MIXTURE, {"x": x})
         at_truth = {"mu.mean": truth, "mu.precision": np.tile(np.eye(16) * 1e4, (8, 1, 1)), "z.p": bits}
         best = problem.fit(init=at_truth)[0]["elbo"]

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import logsumexp, xlogy
 
 from common import ROOT, Problem
@@ -323,6 +323,61 @@ def kaboom(lehr):
     return result
 
 
+def surnames(lehr, people=50, runs=400):
+    """Exercise 32.4, in numpy: everyone of a generation has the surname of someone of the last one, at random."""
+    rng, times = np.random.default_rng(4), []
+    for _ in range(runs):
+        names, time = np.arange(people), 0
+        while (names != names[0]).any():
+            names, time = names[rng.integers(0, people, people)], time + 1
+        times.append(time)
+    return {"generations": np.mean(times), "error": np.std(times) / np.sqrt(runs), "2 (N - 1)": 2 * (people - 1)}
+
+
+def other_divergence(lehr):
+    """Exercise 33.7, in numpy: G = sum P log2(P / Q) of the table, least over separable Q, and at the product of the margins."""
+    P = np.zeros((4, 4))
+    P[:2, :2], P[2, 2], P[3, 3] = 1 / 8, 1 / 4, 1 / 4
+    share = lambda v: np.exp(v - logsumexp(v))
+    G = lambda v: -(P[P > 0] * np.log2(np.outer(share(v[:4]), share(v[4:]))[P > 0] / P[P > 0])).sum()
+    ends = [minimize(G, np.random.default_rng(k).normal(size=8), tol=1e-12) for k in range(10)]
+    margins = np.abs([share(v) - 1 / 4 for e in ends for v in (e.x[:4], e.x[4:])]).max()
+    return {"least": min(e.fun for e in ends), "largest of ten": max(e.fun for e in ends), "at the margins": G(np.zeros(8)), "from the margins": margins}
+
+
+def evidence_bounds(lehr):
+    """(33.52), (33.53): both bounds of the logistic function, adjusted for the tightest fit, bound an evidence: ELBO, quadrature, and
+    the upper bound with the best mu of each observation. Eight observations, one weight with a Normal prior of variance 4."""
+    x = np.array([-2, -1.5, -1, -0.3, 0.4, 0.9, 1.6, 2.2])
+    y = np.array([0, 0, 1, 0, 1, 0, 1, 1])
+    signed = (2 * y - 1) * x
+    problem = Problem(lehr, """model m { plate n; data x[n] : real; w ~ Normal(mean = 0, variance = 4); observe y[n] ~ Bernoulli(logistic(w * x[n])); }""",
+                      {"x": x, "y": y})
+    report, _ = problem.fit("--tol", 1e-13)
+    w = np.linspace(-30, 30, 200001)
+    log_p = -np.log1p(np.exp(-signed[:, None] * w)).sum(0) - w**2 / 8 - np.log(8 * np.pi) / 2
+    # Each g(s x w) is at most exp(mu s x w - H(mu)), whose product has a Gaussian integral over w.
+    upper = lambda mu: (mu @ signed) ** 2 * 4 / 2 - entropy(mu).sum()
+    best = minimize(lambda v: upper(1 / (1 + np.exp(-v))), np.zeros(8), tol=1e-12).fun
+    return {"ELBO": report["elbo"], "evidence": logsumexp(log_p) + np.log(w[1] - w[0]), "upper": best}
+
+
+def belief_network(lehr):
+    """Exact samples of a belief network of two layers: six causes, bits, and four effects, the sum of their causes in noise. The
+    probability of each cause against the sum over all 64."""
+    rng = np.random.default_rng(8)
+    p, W = np.full(6, 0.3), (rng.random((4, 6)) < 0.5) * 1.0
+    x = np.array([0.8, 1.7, 0.2, 1.1])
+    z = np.array(list(itertools.product((0, 1), repeat=6)))
+    logs = (np.log(p) * z + np.log(1 - p) * (1 - z)).sum(1) - ((x - z @ W.T) ** 2).sum(1) / 2
+    exact = np.exp(logs - logsumexp(logs)) @ z
+    problem = Problem(lehr, """model m { plate effect; plate cause; data W[effect, cause] : real; z[cause] ~ Bernoulli(0.3);
+      observe x[effect] ~ Normal(mean = sum(cause) W[effect, cause] * z[cause], variance = 1); }""", {"W": W, "x": x})
+    report, out = problem.fit("--method", "exact", "--draws", 4000, "--save-locals")
+    means = drawn(out).mean(0)
+    return {"coupling": report["sampling"]["coupling"], "largest difference": np.abs(means - exact).max(), "error": 0.5 / np.sqrt(4000)}
+
+
 def main(description, functions):
     p = argparse.ArgumentParser(description=description)
     p.add_argument("lehr")
@@ -336,4 +391,4 @@ def main(description, functions):
 
 if __name__ == "__main__":
     main(__doc__, [two_spins, branches, fragment, gaussian, bounds, compact, four_cells, coalescence, exact_glass, antiferromagnet, coins,
-                   fresh_bits, parameters, kaboom])
+                   fresh_bits, parameters, kaboom, surnames, other_divergence, evidence_bounds, belief_network])

@@ -172,7 +172,18 @@ double MarginalDensity::value(const Factor& f) {
   return log_sum({{forward_.model()[e.variable].statement, e}});
 }
 
+std::optional<JointTable> MarginalDensity::table_of(const Factor& f) {
+  const auto* o = std::get_if<Observation>(&f);
+  if (!o) return std::nullopt;
+  std::optional<JointTable> t = tabulator_.log_density(forward_.model()[o->statement], forward_.at(o->element));
+  if (!t || t->scope.empty()) return std::nullopt;
+  for (double& x : t->values)
+    x *= o->copies * power_;
+  return t;
+}
+
 std::pair<std::vector<Element>, double> MarginalDensity::probe(const Factor& f) {
+  if (std::optional<JointTable> t = table_of(f)) return {std::move(t->scope), kNaN};
   std::vector<Element> missing;
   const double before = squared_error_;
   double x = value(f);
@@ -232,22 +243,22 @@ double MarginalDensity::log_density(const std::vector<Observation>& observations
   squared_error_ = 0;
   const std::optional<std::vector<Factor>> all = factors_of(observations);
   if (!all) return kNaN;
-  std::vector<Factor> factors;
+  std::vector<OpenFactor> factors;
   std::set<Element> visited;
   std::vector<Element> fresh;
   double total = 0;
   // An element that some factor needs brings its own prior as a factor, which may need further elements.
   const auto add = [&](const Factor& f) {
-    const auto [missing, x] = probe(f);
+    auto [missing, x] = probe(f);
     if (missing.empty()) {
       total += x;
-      note_sequences({f}, x);
+      note_sequences({{f, {}}}, x);
       return;
     }
-    factors.push_back(f);
     for (const Element& e : missing) {
       if (visited.insert(e).second) fresh.push_back(e);
     }
+    factors.push_back({f, std::move(missing)});
   };
   for (const Factor& f : *all)
     add(f);
@@ -256,22 +267,20 @@ double MarginalDensity::log_density(const std::vector<Observation>& observations
     fresh.pop_back();
     add(e);
   }
-  return total + (factors.empty() ? 0 : condition(factors));
+  return total + (factors.empty() ? 0 : condition(std::move(factors)));
 }
 
-void MarginalDensity::note_sequences(const std::vector<Factor>& connected, double log_density) {
+void MarginalDensity::note_sequences(const std::vector<OpenFactor>& connected, double log_density) {
   std::size_t sequence_count = 0;
-  for (const Factor& f : connected) {
-    const auto* sequence = std::get_if<std::size_t>(&f);
+  for (const OpenFactor& f : connected) {
+    const auto* sequence = std::get_if<std::size_t>(&f.factor);
     if (!sequence || sequences_.empty()) continue;
     if (++sequence_count > 1) sequences_.clear();
     else sequences_[*sequence].log_density = log_density;
   }
 }
 
-double MarginalDensity::condition(const std::vector<Factor>& factors) {
-  double total = 0;
-  std::vector<std::pair<const Factor*, std::vector<Element>>> open;
+double MarginalDensity::condition(std::vector<OpenFactor> factors) {
   std::map<Element, std::size_t> index;
   std::vector<std::size_t> parent;
   // Connected components by union-find over elements.
@@ -280,23 +289,18 @@ double MarginalDensity::condition(const std::vector<Factor>& factors) {
       i = parent[i] = parent[parent[i]];
     return i;
   };
-  for (const Factor& f : factors) {
-    auto [waits, x] = probe(f);
-    if (waits.empty()) {
-      total += x;
-      continue;
-    }
-    for (const Element& e : waits) {
+  for (const OpenFactor& f : factors) {
+    for (const Element& e : f.waits) {
       const auto [it, fresh] = index.emplace(e, parent.size());
       if (fresh) parent.push_back(parent.size());
-      parent[root(it->second)] = root(index.at(waits[0]));
+      parent[root(it->second)] = root(index.at(f.waits[0]));
     }
-    open.emplace_back(&f, std::move(waits));
   }
-  std::map<std::size_t, std::vector<Factor>> parts;
-  for (const auto& [f, waits] : open)
-    parts[root(index.at(waits[0]))].push_back(*f);
-  for (const auto& [id, part] : parts) {
+  std::map<std::size_t, std::vector<OpenFactor>> parts;
+  for (OpenFactor& f : factors)
+    parts[root(index.at(f.waits[0]))].push_back(std::move(f));
+  double total = 0;
+  for (auto& [id, part] : parts) {
     const double x = sum_out(part);
     note_sequences(part, x);
     total += x;
@@ -305,6 +309,10 @@ double MarginalDensity::condition(const std::vector<Factor>& factors) {
 }
 
 bool MarginalDensity::fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values) {
+  if (std::optional<JointTable> t = table_of(f); t && t->scope == waits) {
+    values = std::move(t->values);
+    return true;
+  }
   // `at` counts through the values of all elements, the last fastest.
   std::vector<std::size_t> at(waits.size(), 0);
   values.clear();
@@ -332,9 +340,8 @@ bool MarginalDensity::fill(const Factor& f, std::vector<Element>& waits, std::ve
 }
 
 /// Sums out the elements of connected factors.
-double MarginalDensity::sum_out(const std::vector<Factor>& factors) {
+double MarginalDensity::sum_out(std::vector<OpenFactor> factors) {
   std::map<Element, std::size_t> number;
-  std::vector<std::vector<Element>> waits;
   std::vector<std::size_t> states;
   const double most_evaluations = estimates_ ? kMostEvaluations : kMostEvaluationsOfMany,
                most_entries = estimates_ ? kMostEntries : kMostEntriesOfMany;
@@ -346,10 +353,9 @@ double MarginalDensity::sum_out(const std::vector<Factor>& factors) {
       terms *= static_cast<double>(forward_.states(e.variable));
     evaluations += terms;
   };
-  for (const Factor& f : factors) {
-    waits.push_back(probe(f).first);
-    scope_of(waits.back());
-    for (const Element& e : waits.back())
+  for (OpenFactor& f : factors) {
+    scope_of(f.waits);
+    for (const Element& e : f.waits)
       number.emplace(e, 0);
   }
   const auto plan = [&] {
@@ -358,9 +364,9 @@ double MarginalDensity::sum_out(const std::vector<Factor>& factors) {
       k = states.size();
       states.push_back(forward_.states(e.variable));
     }
-    std::vector<std::vector<std::size_t>> scopes(waits.size());
-    for (std::size_t k = 0; k < waits.size(); ++k)
-      for (const Element& e : waits[k])
+    std::vector<std::vector<std::size_t>> scopes(factors.size());
+    for (std::size_t k = 0; k < factors.size(); ++k)
+      for (const Element& e : factors[k].waits)
         scopes[k].push_back(number.at(e));
     return std::pair(scopes, elimination_order(scopes, states, most_entries));
   };
@@ -374,8 +380,8 @@ double MarginalDensity::sum_out(const std::vector<Factor>& factors) {
   bool changed = false;
   for (std::size_t k = 0; k < factors.size(); ++k) {
     // A factor may need another element at other values of those it needs; its table is then filled anew.
-    while (!fill(factors[k], waits[k], tables[k].values)) {
-      scope_of(waits[k]);
+    while (!fill(factors[k].factor, factors[k].waits, tables[k].values)) {
+      scope_of(factors[k].waits);
       number.emplace(*blocked_, 0);
       changed = true;
       if (evaluations > most_evaluations) return refuse();

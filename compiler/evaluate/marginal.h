@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/evaluate/joint_table.h"
 #include "compiler/evaluate/state_chains.h"
 #include "runtime/rng.h"
 
@@ -48,7 +49,13 @@ class MarginalDensity {
   /// With `estimates`, a sum for one observation that has too many terms is estimated by 1000 draws. Without, the
   /// density is one of many to be computed, and sums are refused from fewer terms on.
   MarginalDensity(ModelEvaluator& forward, std::vector<SummedVariable> summed, bool estimates = false)
-      : forward_(forward), summed_(std::move(summed)), estimates_(estimates) {}
+      : forward_(forward),
+        summed_(std::move(summed)),
+        tabulator_(forward, [this](Element e) { return summed_[e.variable.index()].by == Summation::joint; }),
+        estimates_(estimates) {}
+  /// The tabulator refers to the object.
+  MarginalDensity(const MarginalDensity&) = delete;
+  MarginalDensity& operator=(const MarginalDensity&) = delete;
 
   /// Raises all densities to this power from now on, 1 / T at temperature T. Probabilities that are given stay. Sums
   /// that would be estimated are then refused.
@@ -104,18 +111,27 @@ class MarginalDensity {
   double value(const Factor& f);
   /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
+  /// A factor, and the joint elements without a value that it depends on.
+  struct OpenFactor {
+    Factor factor;
+    std::vector<Element> waits;
+  };
+  /// Returns the log values of an observation at all joint values of the elements that it depends on; nothing if they
+  /// have to be evaluated one by one.
+  std::optional<JointTable> table_of(const Factor& f);
   /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
-  double condition(const std::vector<Factor>& factors);
+  double condition(std::vector<OpenFactor> factors);
   /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it.
-  void note_sequences(const std::vector<Factor>& connected, double log_density);
+  void note_sequences(const std::vector<OpenFactor>& connected, double log_density);
   /// Returns the log of the sum over all joint elements of connected factors, by variable elimination.
-  double sum_out(const std::vector<Factor>& factors);
+  double sum_out(std::vector<OpenFactor> factors);
   /// Fills `values` with the log of a factor at all joint values of the elements in `waits`, for variable elimination.
   /// Returns false if the factor also depends on another element, which is appended to `waits`.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   ModelEvaluator& forward_;
   std::vector<SummedVariable> summed_;        // by VariableId
+  JointTabulator tabulator_;                  // of observations, over joint elements
   std::optional<DiscreteChains> chains_;      // of the variables of kind `chain`
   std::vector<SequenceDensity> sequences_;    // see sequences()
   std::optional<Element> blocked_, refused_;  // the unknown joint element that the last evaluation met; see refused()

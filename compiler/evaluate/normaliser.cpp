@@ -249,7 +249,8 @@ std::vector<Logs> TemperedNormaliser::of_items(ModelEvaluator& f, std::span<cons
   return out;
 }
 
-Logs TemperedNormaliser::of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache) const {
+Logs TemperedNormaliser::of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache,
+                                SampleSums* sums) const {
   Logs out(cache.temperatures.size(), 0.0);
   if (connected_) return of_connected(f, cache);
   if (statements_.empty()) return out;
@@ -276,12 +277,26 @@ Logs TemperedNormaliser::of_all(ModelEvaluator& f, std::span<const std::int64_t>
       counts.push_back(all_copies[static_cast<std::size_t>(used.back())]);
       copies_of_used += counts.back();
     }
+    const double scale = std::accumulate(all_copies.begin(), all_copies.end(), 0.0) / std::max(copies_of_used, 1e-300);
+    if (sums && n > 1 && n < all_copies.size()) {
+      const double drawn = static_cast<double>(n), share = drawn / static_cast<double>(all_copies.size());
+      sums->variance = scale * scale * drawn / (drawn - 1) * (1 - share);
+      sums->first = sums->second = out;
+    }
     for (double& x : counts)
-      x *= std::accumulate(all_copies.begin(), all_copies.end(), 0.0) / std::max(copies_of_used, 1e-300);
+      x *= scale;
   }
   const std::vector<Logs> logs = of_items(f, used, cache);
-  for (std::size_t k = 0; k < used.size(); ++k)
+  for (std::size_t k = 0; k < used.size(); ++k) {
     add(out, logs[k], counts[k]);
+    if (!sums || sums->variance == 0) continue;
+    const double square = std::pow(all_copies[static_cast<std::size_t>(used[k])], 2);
+    sums->squares += square;
+    for (std::size_t m = 0; m < out.size(); ++m) {
+      sums->first[m] += square * logs[k][m];
+      sums->second[m] += square * logs[k][m] * logs[k][m];
+    }
+  }
   return out;
 }
 
@@ -301,12 +316,27 @@ std::vector<double> TemperedNormaliser::at(ModelEvaluator& f, std::span<const st
   return of_all(f, items, cache);
 }
 
-std::vector<double> TemperedNormaliser::interpolated_at(ModelEvaluator& f, std::span<const std::int64_t> items,
-                                                        const Concentrations& concentrations) const {
-  return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
-    SharedResults cache{concentrations, temperatures};
-    return FunctionsOfTemperature{of_all(f, items, cache)};
-  })[0];
+TemperedNormaliser::Estimate TemperedNormaliser::interpolated_at(ModelEvaluator& f, std::span<const std::int64_t> items,
+                                                                 const Concentrations& concentrations) const {
+  SampleSums sample;
+  const FunctionsOfTemperature all =
+      interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
+        SharedResults cache{concentrations, temperatures};
+        sample = {};
+        FunctionsOfTemperature out{of_all(f, items, cache, &sample)};
+        if (sample.variance > 0) out.insert(out.end(), {sample.first, sample.second});
+        return out;
+      });
+  Estimate out{all[0], {}};
+  const std::vector<double> each = copies();
+  const double all_copies = std::accumulate(each.begin(), each.end(), 0.0);
+  for (std::size_t m = 0; sample.variance > 0 && m < temperatures_.size(); ++m) {
+    // log C(T) of the items is the copies times its mean by copy; residuals are from that mean.
+    const double mean = out.log_c[m] / all_copies;
+    const double residuals = all[2][m] - 2 * mean * all[1][m] + mean * mean * sample.squares;
+    out.error.push_back(std::sqrt(sample.variance * std::max(0.0, residuals)));
+  }
+  return out;
 }
 
 std::vector<Logs> TemperedNormaliser::by_item(ModelEvaluator& f, std::span<const std::int64_t> items,

@@ -46,11 +46,6 @@ class TemperedNormaliser {
   /// 2000 are evaluated.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
-  /// (interpolate_over_temperatures()).
-  std::vector<double> interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
-                                      const Concentrations& concentrations) const;
-
   /// Returns log C(T) of each of these items, interpolated as in interpolated_at(). For an item with copies (`times`)
   /// it is that of one copy.
   std::vector<std::vector<double>> by_item(ModelEvaluator& values, std::span<const std::int64_t> items,
@@ -59,11 +54,15 @@ class TemperedNormaliser {
   /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`).
   std::vector<double> copies() const;
 
-  /// A Monte Carlo estimate at each temperature, in nats: the log of the mean of C(T) over draws, and its standard
-  /// error.
+  /// An estimate of log C(T) at each temperature, and its standard error, in nats; the error is empty if it is exact.
   struct Estimate {
     std::vector<double> log_c, error;  // by temperature
   };
+  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
+  /// (interpolate_over_temperatures()). The error is that of the items that represent all.
+  Estimate interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
+                           const Concentrations& concentrations) const;
+
   /// Estimates the log of the mean of C(T) over `draws` draws of the global variables from their priors.
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
@@ -98,8 +97,16 @@ class TemperedNormaliser {
   std::vector<Logs> of_items(ModelEvaluator& f, std::span<const std::int64_t> items, SharedResults& cache) const;
   /// Returns the indices of all items, 0, 1, 2, ...
   std::vector<std::int64_t> all_items() const;
+  /// Sums over the items of a sample, by temperature, for the standard error of an estimate.
+  struct SampleSums {
+    Logs first, second;   // of log C(T) of an item and of its square, both times the square of the item's copies
+    double squares = 0;   // of the squares of copies
+    double variance = 0;  // what turns the sum of squared residuals into the variance of the estimate; 0: it is exact
+  };
   /// Returns log C(T) of all items together, estimated from a sample of them if they are many and not connected.
-  Logs of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache) const;
+  /// Then `sums` has those of the sample.
+  Logs of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache,
+              SampleSums* sums = nullptr) const;
   /// Returns log C(T) of one item, by temperature.
   Logs of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
   /// Returns log C(T) of all items together, by temperature: one sum over all their discrete elements.

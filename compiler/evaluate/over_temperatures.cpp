@@ -57,7 +57,7 @@ FunctionsOfTemperature interpolate_over_temperatures(
     return std::exp(0.5 * (low + high) + 0.5 * (high - low) * x);
   };
   FunctionsOfTemperature values;  // at the n + 1 points so far
-  for (std::size_t n = 8; 2 * n < temperatures.size(); n *= 2) {
+  for (std::size_t n = 8; n + 1 < temperatures.size(); n *= 2) {
     const bool first = values.empty();
     std::vector<double> fresh;  // the points without a value: all at first, then every second
     for (std::size_t k = first ? 0 : 1; k <= n; k += first ? 1 : 2)

@@ -1,4 +1,5 @@
-// Variable elimination on log tables, with the greedy order of smallest next table.
+// Variable elimination, with the greedy order of smallest next table. The tables of several products are multiplied
+// side by side: positions in them are found once, and the innermost loops are over the products.
 #include "compiler/evaluate/sum_product.h"
 
 #include <algorithm>
@@ -51,34 +52,179 @@ class TableCursor {
   std::size_t at_ = 0;
 };
 
-/// Returns the log of the product of the tables, summed over one element.
-LogTable without(const std::vector<LogTable>& tables, std::size_t element, const std::vector<std::size_t>& states) {
-  std::set<std::size_t> all;
-  for (const LogTable& t : tables)
-    all.insert(t.scope.begin(), t.scope.end());
-  LogTable out;
-  std::ranges::copy_if(all, std::back_inserter(out.scope), [&](std::size_t e) { return e != element; });
-  const auto n = static_cast<std::size_t>(size_of(out.scope, states));
-  std::vector<TableCursor> cursors;
-  std::vector<std::size_t> strides;
-  for (const LogTable& t : tables) {
-    std::size_t stride = 1;
-    for (const std::size_t e : t.scope)
-      if (e > element) stride *= states[e];
-    strides.push_back(stride);
-    cursors.emplace_back(out.scope, states, t.scope);
-  }
-  std::vector<double> terms(states[element]);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::ranges::fill(terms, 0.0);
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-      for (std::size_t v = 0; v < terms.size(); ++v)
-        terms[v] += tables[k].values[cursors[k].at() + v * strides[k]];
-      cursors[k].next();
+/// The largest logarithm of a ratio of two entries in a product of tables of numbers; exp(-600) is a normal number.
+constexpr double kWidest = 600;
+
+/// A table while elements are summed out.
+struct WorkTable {
+  Scope scope;
+  std::vector<double> values;  // at each entry, a value in each product
+  bool logs = true;            // true: `values` are logarithms; false: numbers, 1 the largest in each product
+  std::vector<double> scale;   // by product: the logarithm of the factor of the numbers
+  /// The largest logarithm of a ratio of two entries that are not 0, over the products; infinite where logarithms are.
+  double width = 0;
+};
+
+/// Returns a table of logarithms with its width, and the scale that its numbers would have.
+WorkTable measured(LogTable from, std::size_t products) {
+  WorkTable t;
+  t.scope = std::move(from.scope);
+  t.values = std::move(from.values);
+  std::vector<double> top(products, -HUGE_VAL), bottom(products, HUGE_VAL);
+  for (std::size_t i = 0; i < t.values.size(); i += products) {
+    for (std::size_t m = 0; m < products; ++m) {
+      const double x = t.values[i + m];
+      top[m] = std::max(top[m], x);
+      if (x != -HUGE_VAL) bottom[m] = std::min(bottom[m], x);
     }
-    out.values.push_back(log_sum_exp(terms));
   }
-  return out;
+  t.scale.assign(products, 0.0);
+  for (std::size_t m = 0; m < products; ++m) {
+    if (top[m] == -HUGE_VAL) continue;  // all are 0
+    t.width = std::max(t.width, top[m] == HUGE_VAL ? HUGE_VAL : top[m] - bottom[m]);
+    t.scale[m] = top[m];
+  }
+  return t;
+}
+
+/// Turns logarithms into numbers, each product divided by its largest.
+void to_numbers(WorkTable& t) {
+  for (std::size_t i = 0; i < t.values.size() && t.logs; ++i)
+    t.values[i] = std::exp(t.values[i] - t.scale[i % t.scale.size()]);
+  t.logs = false;
+}
+
+/// Turns numbers into logarithms.
+void to_logs(WorkTable& t) {
+  for (std::size_t i = 0; i < t.values.size() && !t.logs; ++i)
+    t.values[i] = std::log(t.values[i]) + t.scale[i % t.scale.size()];
+  t.logs = true;
+}
+
+/// Divides numbers by the largest in each product.
+void rescale(WorkTable& t) {
+  const std::size_t products = t.scale.size();
+  std::vector<double> top(products, 0.0), bottom(products, HUGE_VAL);
+  for (std::size_t i = 0; i < t.values.size(); i += products) {
+    for (std::size_t m = 0; m < products; ++m) {
+      const double x = t.values[i + m];
+      top[m] = std::max(top[m], x);
+      if (x > 0) bottom[m] = std::min(bottom[m], x);
+    }
+  }
+  t.width = 0;
+  for (std::size_t m = 0; m < products; ++m) {
+    if (top[m] == 0) {
+      top[m] = 1;
+      continue;
+    }
+    t.width = std::max(t.width, std::log(top[m] / bottom[m]));
+    t.scale[m] += std::log(top[m]);
+    top[m] = 1 / top[m];
+  }
+  for (std::size_t i = 0; i < t.values.size(); i += products) {
+    for (std::size_t m = 0; m < products; ++m)
+      t.values[i + m] *= top[m];
+  }
+}
+
+/// Sums one element out of the product of tables, all of which are of numbers, or all of logarithms.
+class SumOut {
+ public:
+  SumOut(const std::vector<WorkTable>& tables, std::size_t element, const std::vector<std::size_t>& states,
+         std::size_t products)
+      : tables_(tables), products_(products), states_(states[element]) {
+    std::set<std::size_t> all;
+    for (const WorkTable& t : tables)
+      all.insert(t.scope.begin(), t.scope.end());
+    std::ranges::copy_if(all, std::back_inserter(out_.scope), [&](std::size_t e) { return e != element; });
+    entries_ = static_cast<std::size_t>(size_of(out_.scope, states));
+    for (const WorkTable& t : tables) {
+      std::size_t stride = products;
+      for (const std::size_t e : t.scope)
+        if (e > element) stride *= states[e];
+      strides_.push_back(stride);
+      cursors_.emplace_back(out_.scope, states, t.scope);
+    }
+  }
+  /// Returns the sum over tables of numbers.
+  WorkTable of_numbers() {
+    out_.logs = false;
+    out_.values.assign(entries_ * products_, 0.0);
+    out_.scale.assign(products_, 0.0);
+    for (const WorkTable& t : tables_)
+      for (std::size_t m = 0; m < products_; ++m)
+        out_.scale[m] += t.scale[m];
+    std::vector<double> term(products_);
+    each_term([&](std::size_t i, std::size_t v) {
+      double* sum = out_.values.data() + i * products_;
+      const double* x = factor(0, v);
+      for (std::size_t k = 1; k < tables_.size(); ++k) {
+        const double* y = factor(k, v);
+        for (std::size_t m = 0; m < products_; ++m)
+          term[m] = x[m] * y[m];
+        x = term.data();
+      }
+      for (std::size_t m = 0; m < products_; ++m)
+        sum[m] += x[m];
+    });
+    rescale(out_);
+    return std::move(out_);
+  }
+  /// Returns the sum over tables of logarithms.
+  WorkTable of_logarithms() {
+    std::vector<double> terms(states_ * products_), of_one(states_);
+    each_term([&](std::size_t, std::size_t v) {
+      for (std::size_t m = 0; m < products_; ++m) {
+        double& term = terms[m * states_ + v];
+        term = 0;
+        for (std::size_t k = 0; k < tables_.size(); ++k)
+          term += factor(k, v)[m];
+      }
+      if (v + 1 < states_) return;
+      for (std::size_t m = 0; m < products_; ++m) {
+        const auto begin = terms.begin() + static_cast<std::ptrdiff_t>(m * states_);
+        of_one.assign(begin, begin + static_cast<std::ptrdiff_t>(states_));
+        out_.values.push_back(log_sum_exp(of_one));
+      }
+    });
+    return measured({std::move(out_.scope), std::move(out_.values)}, products_);
+  }
+
+ private:
+  /// Returns the present entry of a table for a value of the element that is summed out.
+  const double* factor(std::size_t k, std::size_t v) const {
+    return tables_[k].values.data() + cursors_[k].at() * products_ + v * strides_[k];
+  }
+  /// Calls `visit` for every entry of the result and every value of the element.
+  template <class Visit>
+  void each_term(const Visit& visit) {
+    for (std::size_t i = 0; i < entries_; ++i) {
+      for (std::size_t v = 0; v < states_; ++v)
+        visit(i, v);
+      for (TableCursor& c : cursors_)
+        c.next();
+    }
+  }
+
+  const std::vector<WorkTable>& tables_;
+  std::size_t products_, states_, entries_ = 0;
+  WorkTable out_;
+  std::vector<std::size_t> strides_;  // by table: between values of the element
+  std::vector<TableCursor> cursors_;  // by table
+};
+
+/// Returns the product of the tables, summed over one element.
+WorkTable without(std::vector<WorkTable> tables, std::size_t element, const std::vector<std::size_t>& states,
+                  std::size_t products) {
+  double width = 0;
+  for (const WorkTable& t : tables)
+    width += t.width;
+  const bool numbers = width <= kWidest;
+  for (WorkTable& t : tables)
+    numbers ? to_numbers(t) : to_logs(t);
+  SumOut sum(tables, element, states, products);
+  return numbers ? sum.of_numbers() : sum.of_logarithms();
 }
 
 }  // namespace
@@ -140,30 +286,45 @@ EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::
 }
 
 std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
-                                const EliminationOrder& order) {
+                                const EliminationOrder& order, std::size_t products) {
   const std::size_t n = order.elements.size();
   std::vector<std::size_t> place(states.size(), n);  // of each element in the order; n: it is not eliminated
   for (std::size_t k = 0; k < n; ++k)
     place[order.elements[k]] = k;
   // Each table waits for the first of its elements that is eliminated. The last bucket has what is left.
-  std::vector<std::vector<LogTable>> pending(n + 1);
-  double constant = 0;
-  const auto add = [&](LogTable t) {
+  std::vector<std::vector<WorkTable>> pending(n + 1);
+  std::vector<double> constant(products, 0.0);
+  const auto add = [&](WorkTable t) {
     std::size_t first = n;
     for (const std::size_t e : t.scope)
       first = std::min(first, place[e]);
-    if (t.scope.empty()) constant += t.values[0];
-    else pending[first].push_back(std::move(t));
+    if (!t.scope.empty()) {
+      pending[first].push_back(std::move(t));
+      return;
+    }
+    to_logs(t);
+    for (std::size_t m = 0; m < products; ++m)
+      constant[m] += t.values[m];
   };
   for (LogTable& t : tables)
-    add(std::move(t));
+    add(measured(std::move(t), products));
   for (std::size_t k = 0; k < n; ++k) {
-    const std::vector<LogTable> with = std::move(pending[k]);
-    if (with.empty()) constant += std::log(static_cast<double>(states[order.elements[k]]));
-    else add(without(with, order.elements[k], states));
+    std::vector<WorkTable> with = std::move(pending[k]);
+    const std::size_t e = order.elements[k];
+    if (!with.empty()) {
+      add(without(std::move(with), e, states, products));
+      continue;
+    }
+    for (double& c : constant)
+      c += std::log(static_cast<double>(states[e]));
   }
-  pending[n].push_back({{}, {constant}});
-  return std::move(pending[n]);
+  std::vector<LogTable> out;
+  for (WorkTable& t : pending[n]) {
+    to_logs(t);
+    out.push_back({std::move(t.scope), std::move(t.values)});
+  }
+  out.push_back({{}, std::move(constant)});
+  return out;
 }
 
 double log_sum_product(std::vector<LogTable> tables, const std::vector<std::size_t>& states,

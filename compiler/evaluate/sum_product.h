@@ -6,10 +6,11 @@
 
 namespace lehr {
 
-/// A factor of the product: its logarithm, tabulated over the elements in its scope.
+/// A factor of several products over the same elements: its logarithms, tabulated over the elements in its scope.
 struct LogTable {
   std::vector<std::size_t> scope;  // numbers of the elements, ascending
-  std::vector<double> values;      // row-major, the last element of the scope fastest
+  /// Row-major, the last element of the scope fastest; at each entry the logarithm in each of the products.
+  std::vector<double> values;
 };
 
 /// An order in which variable elimination sums discrete elements out, and the total size of the tables that it forms.
@@ -27,9 +28,12 @@ EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& 
                                    const std::vector<bool>& retained = {});
 
 /// Returns tables whose product is that of `tables`, summed over all values of the elements in `order`. The last one
-/// has the part that depends on no element.
+/// has the part that depends on no element. All tables have logarithms of as many `products`.
+///
+/// Tables are multiplied as numbers, scaled by their largest, where no product of entries can be too small for a
+/// number; otherwise as logarithms.
 std::vector<LogTable> eliminate(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
-                                const EliminationOrder& order);
+                                const EliminationOrder& order, std::size_t products = 1);
 
 /// Returns the log of the sum, over all values of all elements, of the product of the tables. `order` contains every
 /// element.

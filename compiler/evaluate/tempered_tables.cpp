@@ -1,4 +1,4 @@
-// The sums are by variable elimination (sum_product.h), one temperature after the other in one order.
+// The sums are by variable elimination (sum_product.h) in one order, several temperatures side by side.
 #include "compiler/evaluate/tempered_tables.h"
 
 #include <algorithm>
@@ -10,21 +10,28 @@
 namespace lehr {
 namespace {
 
-/// Returns the table at one temperature, its elements in ascending order of their numbers.
-LogTable at_temperature(const TemperedTable& t, const std::map<Element, std::size_t>& number, std::size_t m) {
+/// The most temperatures that are summed side by side: that many tables of kMostStates entries are in memory.
+constexpr std::size_t kTogether = 16;
+
+/// Returns the table at temperatures begin .. end - 1, its elements in ascending order of their numbers.
+LogTable at_temperatures(const TemperedTable& t, const std::map<Element, std::size_t>& number, std::size_t begin,
+                         std::size_t end) {
   LogTable out;
   std::vector<std::size_t> order(t.dims.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t k) { return t.dims[k]; });
   std::vector<std::size_t> stride(t.dims.size(), 1);  // of each dimension in the new order
-  for (std::size_t k = order.size(), next = 1; k-- > 0; next *= t.states[order[k]])
+  for (std::size_t k = order.size(), next = end - begin; k-- > 0; next *= t.states[order[k]])
     stride[order[k]] = next;
   for (const std::size_t k : order)
     out.scope.push_back(number.at(t.dims[k]));
-  out.values.resize(t.logs.size());
+  out.values.resize(t.logs.size() * (end - begin));
   std::size_t i = 0;
   each_assignment(t, [&](const std::vector<std::size_t>& at) {
-    out.values[std::inner_product(at.begin(), at.end(), stride.begin(), std::size_t{0})] = t.logs[i][m];
+    const std::size_t to = std::inner_product(at.begin(), at.end(), stride.begin(), std::size_t{0});
+    std::copy(t.logs[i].begin() + static_cast<std::ptrdiff_t>(begin),
+              t.logs[i].begin() + static_cast<std::ptrdiff_t>(end),
+              out.values.begin() + static_cast<std::ptrdiff_t>(to));
     ++i;
   });
   return out;
@@ -74,23 +81,24 @@ std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::fu
   const EliminationOrder order = elimination_order(scopes, states, kMostStates, retained);
   if (std::isinf(order.entries)) return elements[order.elements.back()];
   std::vector<TemperedTable> left;
-  for (std::size_t m = 0; m < temperatures; ++m) {
+  for (std::size_t begin = 0; begin < temperatures; begin += kTogether) {
+    const std::size_t end = std::min(temperatures, begin + kTogether);
     std::vector<LogTable> logs;
     for (const TemperedTable& t : tables)
-      logs.push_back(at_temperature(t, number, m));
-    logs = eliminate(std::move(logs), states, order);
+      logs.push_back(at_temperatures(t, number, begin, end));
+    logs = eliminate(std::move(logs), states, order, end - begin);
     left.resize(logs.size());
     for (std::size_t k = 0; k < logs.size(); ++k) {
       TemperedTable& t = left[k];
-      if (m == 0) {
-        t.logs.resize(logs[k].values.size());
+      if (begin == 0) {
+        t.logs.resize(logs[k].values.size() / end);
         for (const std::size_t e : logs[k].scope) {
           t.dims.push_back(elements[e]);
           t.states.push_back(states[e]);
         }
       }
-      for (std::size_t i = 0; i < t.logs.size(); ++i)
-        t.logs[i].push_back(logs[k].values[i]);
+      for (std::size_t i = 0; i < logs[k].values.size(); ++i)
+        t.logs[i / (end - begin)].push_back(logs[k].values[i]);
     }
   }
   tables = std::move(left);

@@ -17,6 +17,9 @@ namespace {
 
 using nlohmann::json;
 
+/// A standard error of the temperature that is warned of.
+constexpr double kUncertain = 0.05;
+
 /// Lists pairs of temperature and entropy, as a fraction of the largest.
 json curve(const std::vector<HeatingPoint>& heating) {
   json out = json::array();
@@ -31,6 +34,25 @@ json candidates(const AutoReport& r) {
   for (const AutoReport::Candidate& a : r.candidates)
     out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.accepted}});
   return out;
+}
+
+/// Returns how far a standard error of log C(T) moves the temperature: half the distance between those with log C(T) a
+/// standard error higher and lower. Nothing where log C(T) is exact.
+std::optional<double> temperature_error(const TemperingReport& r) {
+  if (r.local || r.error.empty() || r.error.size() != r.posterior.size()) return std::nullopt;
+  const auto moved = [&](double errors) {
+    std::vector<double> logs;
+    for (std::size_t m = 0; m < r.error.size(); ++m)
+      logs.push_back(std::log(r.posterior[m]) - errors * r.error[m]);
+    const double top = *std::ranges::max_element(logs);
+    double sum = 0, inverse = 0;
+    for (std::size_t m = 0; m < logs.size(); ++m) {
+      sum += std::exp(logs[m] - top);
+      inverse += std::exp(logs[m] - top) / r.temperatures[m];
+    }
+    return sum / inverse;
+  };
+  return 0.5 * std::abs(moved(1) - moved(-1));
 }
 
 /// Formats a report of automatic annealing.
@@ -197,14 +219,12 @@ json to_json(const Report& report) {
                                  return json{{"sampling", out}};
                                },
                                [](const TemperingReport& r) {
-                                 return json{{"tempering",
-                                              {{"normaliser", r.normaliser},
-                                               {"temperatures", r.temperatures},
-                                               {"log_normaliser", r.log_c},
-                                               {"standard_error", r.error},
-                                               {"posterior", r.posterior},
-                                               {"sweeps", r.sweeps},
-                                               {"temperature", r.temperature}}}};
+                                 json out{{"normaliser", r.normaliser},  {"temperatures", r.temperatures},
+                                          {"log_normaliser", r.log_c},   {"standard_error", r.error},
+                                          {"posterior", r.posterior},    {"sweeps", r.sweeps},
+                                          {"temperature", r.temperature}};
+                                 if (const auto e = temperature_error(r)) out["temperature_error"] = *e;
+                                 return json{{"tempering", out}};
                                }},
                     report);
 }
@@ -222,7 +242,10 @@ std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome) {
   if (!outcome.saddles.empty()) out.push_back(saddle_warning(outcome.saddles));
   // With a temperature for each item, items that the model does not explain keep high ones: no warning is due.
   const auto* r = std::get_if<TemperingReport>(&report);
-  if (!r || r->local || r->temperature <= 1.05) return out;
+  if (!r || r->local) return out;
+  if (const auto e = temperature_error(*r); e && *e > kUncertain)
+    out.push_back(make_warning(fmt::format("the temperature is uncertain by {:.2g}: log C(T) is an estimate", *e)));
+  if (r->temperature <= 1.05) return out;
   Diagnostic high = make_warning(
       fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
                   "them, or the normaliser ({}) does not suit it",

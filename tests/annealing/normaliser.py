@@ -81,6 +81,33 @@ def topics():
     return close(got["log_normaliser"][1], want, 1e-7, "documents")
 
 
+def sampled():
+    """5000 items with precisions of their own: log C(T) is the sum over 2000 of them, scaled up, with the standard error that it says.
+    How far that moves the temperature is said where it matters: the spread of the data is that of a higher temperature."""
+    r = np.random.default_rng(7)
+    n, temperatures = 5000, np.geomspace(1, 3, 60)
+    w = r.lognormal(0, 5, n)
+    x = r.normal(0, 1 / np.sqrt(w)) * np.sqrt(1.4)
+    model = """model m { plate n; data w[n] : real; mu ~ Normal(mean = 0, variance = 1); observe x[n] ~ Normal(mean = mu, precision = w[n]); }"""
+    got = fit(model, {"x": x, "w": w}, "--temper", "global:max=3,levels=60", monotone=False)
+    t = got.report["tempering"]
+    each = 0.5 * (1 - 1 / temperatures) * np.log(2 * np.pi / w[:, None]) + 0.5 * np.log(temperatures)
+    used = each[np.arange(2000) * n // 2000]
+    np.testing.assert_allclose(t["log_normaliser"], n * used.mean(0), rtol=1e-10, atol=1e-9)
+    error = n * used.std(0, ddof=1) / np.sqrt(2000) * np.sqrt(1 - 2000 / n)
+    np.testing.assert_allclose(t["standard_error"], error, rtol=1e-6, atol=1e-6 * error.max())  # interpolated squares
+    assert (np.abs(each.sum(0) - t["log_normaliser"]) <= 4 * error + 1e-9).all(), "far from the sum over all items"
+    moved = []
+    for sign in (1, -1):
+        log_r = np.log(np.maximum(t["posterior"], 1e-300)) - sign * error
+        weights = np.exp(log_r - log_r.max())
+        moved.append(weights.sum() / (weights / temperatures).sum())
+    want = abs(moved[0] - moved[1]) / 2
+    assert abs(t["temperature_error"] - want) < 1e-3, f"{t['temperature_error']}, not {want}"
+    assert want > 0.05 and "the temperature is uncertain by" in got.said, f"{want}: {got.said}"
+    return f"temperature {t['temperature']:.3f}, standard error {want:.3f}"
+
+
 def cools():
     """Noise of variance 0.5: with a constant left out the temperature stays at 2.56."""
     r = np.random.default_rng(1)
@@ -148,6 +175,6 @@ def too_many_states():
     return "refused"
 
 
-finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
+finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics, "sampled": sampled,
         "cools": cools, "constants": constants, "foreseen": foreseen,
         "too many states": too_many_states})

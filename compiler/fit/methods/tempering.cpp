@@ -98,8 +98,9 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& con
   }
   const bool exact = s.normaliser == NormaliserKind::automatic && out.is_constant(q);
   r.normaliser = exact ? "exact" : "posterior";
-  r.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations)
-                  : out.compute_->interpolated_at(q.values, {}, q.concentrations);
+  TemperedNormaliser::Estimate e = out.compute_->interpolated_at(q.values, {}, q.concentrations);
+  r.log_c = std::move(e.log_c);
+  r.error = std::move(e.error);
   if (!exact) out.every_ = s.every.value_or(10);
   if (std::ranges::any_of(r.log_c, [](double x) { return std::isnan(x); }))
     return not_tempered("its normaliser at the start is not a number");
@@ -113,7 +114,7 @@ Grid Tempering::grid() const {
   } else {
     out.log_normaliser = [t = *this](std::span<const std::int64_t> items) {
       Factors q = t.factors();
-      return t.compute_->interpolated_at(q.values, items, q.concentrations);
+      return t.compute_->interpolated_at(q.values, items, q.concentrations).log_c;
     };
   }
   return out;

@@ -227,6 +227,31 @@ def tree_of_categories():
 
 
 @check
+def bits_of_items():
+    """Four bits and a category of each item on which six numbers and two counts depend together, some missing: the sum over all 48 states."""
+    model = """model m { plate n; plate k = 4; plate d; plate e = 2; plate g = 3; data u[n, d] : real;
+      mu[k, d] ~ Normal(mean = 0, sd = 1); a[g] ~ Normal(mean = 0, sd = 2); r[e, g] ~ Gamma(shape = 2, rate = 1);
+      z[n, k] ~ Bernoulli(0.3); c[n] ~ Categorical(1 / 3) over g;
+      observe x[n, d] ~ Normal(mean = sum(k) z[n, k] * mu[k, d] - a[c[n]] * u[n, d] / 2, sd = 0.7);
+      observe y[n, e] ~ Poisson(r[e, c[n]]); }"""
+    n, d = 12, 6
+    x, u, y = RNG.normal(size=(n, d)) * 1.5, RNG.normal(size=(n, d)), RNG.poisson(2, (n, 2))
+    f = Scored(model, {"x": x, "u": u, "y": y}, "--search", "none", "--guide", "factorised")
+    gaps = np.where(RNG.random((n, d)) < 0.2, np.nan, x)
+    gaps[:, 0] = x[:, 0]
+    mu, a, r = f.posterior["mu.mean"], f.posterior["a.mean"], f.posterior["r.shape"] / f.posterior["r.rate"]
+    total = 0.0
+    for i in range(n):
+        terms = []
+        for state in itertools.product(*[(0, 1)] * 4, range(3)):
+            z, c = np.array(state[:4]), state[4]
+            each = norm.logpdf(gaps[i], z @ mu - a[c] * u[i] / 2, 0.7)
+            terms.append(np.nansum(each) + poisson.logpmf(y[i], r[:, c]).sum() + z.sum() * np.log(0.3) + (4 - z.sum()) * np.log(0.7) - np.log(3))
+        total += logsumexp(terms)
+    return same(f.score({"x": gaps, "u": u, "y": y}), total, int((~np.isnan(gaps)).sum()) + 2 * n, 1e-10)
+
+
+@check
 def global_categories():
     """Members of a network have groups by posterior probabilities, which each tie is summed over by itself."""
     a, b = np.array(list(itertools.permutations(range(12), 2))).T

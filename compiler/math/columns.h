@@ -1,0 +1,20 @@
+// Evaluates formulas of numbers at many values of their symbols together, column by column.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/math/family.h"
+
+namespace lehr::math {
+
+/// The values of symbols, by name: one number that holds for all rows, or one for each row.
+using Columns = std::map<std::string, std::vector<double>>;
+
+/// Returns log p(x | parameters) for each of `rows` sets of parameters, as log_density() does. `spelled` has the
+/// parameters that the user typed. Returns nothing for families of vectors and matrices, and for formulas with sums.
+std::optional<std::vector<double>> log_densities(const FamilyRow& row, const Columns& spelled, double x,
+                                                 std::size_t rows);
+
+}  // namespace lehr::math
