@@ -24,7 +24,7 @@ bool has_size(const Model& m, PlateId plate, std::size_t parts) {
 
 /// Warns if a latent category chooses parameters of the parts. Category and part explain a value together, and separate
 /// factors cannot say that one is likely only with the other.
-void warn_of_choice(Resolver& r, const Statement& s) {
+void warn_of_chosen_part(Resolver& r, const Statement& s) {
   std::vector<ExprId> roots;
   for (const Parameter& p : s.main.parameters)
     roots.push_back(p.value);
@@ -58,7 +58,7 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
                               m[m[shape[0]].set].name, parts));
     return;
   }
-  warn_of_choice(r, s);
+  warn_of_chosen_part(r, s);
   const math::FamilyRow& family = math::mixture_selector_family(!shape.empty());
   Variable v;
   v.name = m[s.variable].name + ".part";
