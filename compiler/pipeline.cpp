@@ -205,13 +205,13 @@ std::vector<std::string> joinable_across_items(const model::Model& model, const 
   const std::optional<Expanded> expanded =
       of_items.empty() || model.guide.factorised ? std::optional<Expanded>() : expand(model, options, ignored);
   if (!expanded) return {};
-  const auto apart = conditionals::choose_joint_factors(*expanded, data.sizes, of_items).dense;
+  const auto separate = conditionals::choose_joint_factors(*expanded, data.sizes, of_items).dense;
   std::vector<std::string> out;
   for (const model::JointGuide& joint : conditionals::choose_joint_factors(*expanded, data.sizes, {}).dense) {
     const auto is_same = [&](const model::JointGuide& x) {
       return x.members == joint.members && x.coordinates == joint.coordinates;
     };
-    if (joint.members.size() < 2 || std::ranges::any_of(apart, is_same)) continue;
+    if (joint.members.size() < 2 || std::ranges::any_of(separate, is_same)) continue;
     std::vector<std::string> names;
     for (const model::VariableId v : joint.members)
       names.push_back(model[v].name);

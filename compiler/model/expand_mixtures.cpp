@@ -37,7 +37,7 @@ void warn_of_chosen_part(Resolver& r, const Statement& s) {
     r.diagnostics
         .add(DiagnosticKind::chosen_part, s.main.span, v.name, r.model[s.variable].name,
              r.model[s.variable].name + ".part")
-        .note("Gibbs sampling draws both in turn; a category with a value for each combination has one factor");
+        .note("Gibbs sampling draws both; a category with a value for each combination has one factor");
     return;
   }
 }

@@ -83,11 +83,11 @@ Columns places_by_ties(std::int64_t rows, std::int64_t columns, std::vector<Tie>
 
   const double edge =
       a.norm() * (1 / std::sqrt(static_cast<double>(rows)) + 1 / std::sqrt(static_cast<double>(columns)));
-  Eigen::Index kept = 0;
-  while (kept < n && solved.eigenvalues()[n - 1 - kept] > edge * edge)
-    ++kept;
-  Columns out(rows, kept);
-  for (Eigen::Index k = 0; k < kept; ++k)
+  Eigen::Index leading = 0;
+  while (leading < n && solved.eigenvalues()[n - 1 - leading] > edge * edge)
+    ++leading;
+  Columns out(rows, leading);
+  for (Eigen::Index k = 0; k < leading; ++k)
     out.col(k) = vectors.col(n - 1 - k);
   return out;
 }
