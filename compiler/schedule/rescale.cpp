@@ -10,7 +10,6 @@
 
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
-#include "compiler/schedule/invariance.h"
 #include "compiler/schedule/shift.h"
 
 namespace lehr::schedule {
@@ -103,15 +102,16 @@ class ScaleFinder {
     return log ? out : std::nullopt;
   }
 
-  /// Returns true if the block has positive numbers whose factors stay in their family, and are stored or formed first.
+  /// Returns true if the block has positive numbers whose factors stay in their family. Variables of items are left
+  /// out: where their factors are in a spill file, a change could not be undone.
   bool can_scale(BlockId b) const {
     const Block& block = c_[b];
     const model::Variable& v = variable(b);
     if (v.support != math::Support::positive || !power_of_spread(block)) return false;
     if (!block.has_entropy() || block.chain || block.mean || has_data(v) || model::times_plate(m_, v)) return false;
-    if (s_.storage[b.index()] != Storage::stored || (s_.local[b.index()] && !s_.stage_of[b.index()])) return false;
+    if (s_.storage[b.index()] != Storage::stored || s_.local[b.index()]) return false;
     const auto is_nested = [&](PlateId p) { return m_[m_[p].set].parent.has_value(); };
-    return std::ranges::none_of(v.axes, is_nested) && is_formed_first(s_, b);
+    return std::ranges::none_of(v.axes, is_nested);
   }
 
   /// Returns the changes of scale that leave the product of two atoms alone: for each index that both have, and by one
@@ -121,7 +121,7 @@ class ScaleFinder {
     const BlockId a = block_of(x), b = block_of(y);
     if (a == b || !p || !q || *p == 0 || std::abs(*p) != std::abs(*q) || !x.opaque.empty() || !y.opaque.empty())
       return {};
-    if (!can_scale(a) || !can_scale(b) || (s_.stage_of[a.index()] && s_.stage_of[b.index()])) return {};
+    if (!can_scale(a) || !can_scale(b)) return {};
     const int sign = -*p / *q;
     std::vector<ScaleCandidate> out;
     for (std::size_t k = 0; k < x.axes.size(); ++k) {
@@ -211,7 +211,7 @@ class ScaleFinder {
     if (std::ranges::any_of(out.curvature, is_mixed)) return std::nullopt;
     for (const ScaledSide* side : {&c.first, &c.second}) {
       out.gradient.push_back(of_entropy(*side));
-      if (!s_.stage_of[side->block.index()]) out.moved.push_back(moved(*side));
+      out.moved.push_back(moved(*side));
     }
     ++s_.arrays;
     return out;
