@@ -119,7 +119,7 @@ struct InvarianceFunction {
 /// The functions and buffers of a shift (schedule::Shift). Arrays have an axis over its components for each constant.
 struct ShiftFunctions {
   std::size_t measure = 0;       // (): fills `gradient` and `curvature`, if all entries of `step` are 1
-  std::size_t move = 0;          // (): adds to the means of stored factors what the shift by `step` moves them by
+  std::size_t move = 0;          // (): moves the means of stored factors by `step`, or changes their spreads
   BufferId step;                 // the constants
   BufferId gradient, curvature;  // first and second derivatives of the ELBO by the constants
 };

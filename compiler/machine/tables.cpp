@@ -441,7 +441,8 @@ class Writer {
   /// Writes the row of a shift.
   void write_shift(const schedule::Shift& x, const loops::ShiftFunctions& f) {
     t_.shifts.push_back({x.components ? extent(*x.components) : 1, static_cast<std::int64_t>(f.measure),
-                         static_cast<std::int64_t>(f.move), index(f.step), index(f.gradient), index(f.curvature)});
+                         static_cast<std::int64_t>(f.move), index(f.step), index(f.gradient), index(f.curvature),
+                         x.power});
   }
 
   /// Writes a row for each posterior parameter.

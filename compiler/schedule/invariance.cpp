@@ -232,7 +232,7 @@ class Finder {
 
   /// Returns the number of copies of an element that its mask gives, 1 or 0; none if the variable has no mask. A mask
   /// with a number for each entry has equal ones in an element, because none of the entries are data.
-  std::optional<density::Multiplicity> mask_of_element(VariableId v, std::vector<IndexId> element, IndexId entry) {
+  std::optional<density::Multiplicity> mask_at(VariableId v, std::vector<IndexId> element, IndexId entry) {
     const std::optional<model::GivenId> mask = model::mask_of(m_, m_[v]);
     if (!mask) return std::nullopt;
     if (!m_[*mask].event.empty()) element.push_back(entry);
@@ -243,7 +243,7 @@ class Finder {
   /// same for all of them and does not belong to items.
   bool is_prior(const Term& t, std::size_t own) {
     const Atom& x = t.atoms[own];
-    const auto mask = mask_of_element(x.variable, x.axes, components(x)[0]);
+    const auto mask = mask_at(x.variable, x.axes, components(x)[0]);
     const auto masks = mask ? std::vector{*mask} : std::vector<density::Multiplicity>();
     if (!t.guards.empty() || t.multiplicities != masks) return false;
     const auto axis = axis_of(block_of(x));
@@ -282,7 +282,7 @@ class Finder {
       one.axes.push_back(a_.index(e));
       sum.index_vars.push_back(e);
     }
-    if (const auto mask = mask_of_element(one.variable, one.axes, a_.index(density::IndexConstant{0})))
+    if (const auto mask = mask_at(one.variable, one.axes, a_.index(density::IndexConstant{0})))
       sum.multiplicities.push_back(*mask);
     out.count = sum;
     sum.index_vars.push_back(out.component);

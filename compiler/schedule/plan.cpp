@@ -11,6 +11,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/schedule/invariance.h"
 #include "compiler/schedule/regroup.h"
+#include "compiler/schedule/rescale.h"
 #include "compiler/schedule/shift.h"
 #include "compiler/schedule/tempered.h"
 
@@ -393,6 +394,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   if (options.invariances) {
     s.invariances = find_invariances(m, s);
     s.shifts = find_shifts(m, s);
+    std::ranges::move(find_changes_of_scale(m, s), std::back_inserter(s.shifts));
   }
   const auto visits_items = [](const Step& x) { return std::holds_alternative<ItemStage>(x); };
   PlanOptions grouping = options;

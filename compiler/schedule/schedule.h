@@ -275,17 +275,18 @@ struct Invariance {
 
 /// A shift of constants c that leaves the likelihood alone: z -> z - c, m -> m + sum_k W[k] c[k]. Means move, and with
 /// them the priors and, where W is not known, the expected likelihood: the ELBO is quadratic in c. The constants are an
-/// array, which coefficients of terms read.
+/// array, which coefficients of terms read. A change of scale is a shift of logarithms, along which the ELBO is a sum
+/// of exponentials.
 struct Shift {
   /// A term of the derivative of the ELBO. It has the constant as a factor, or two for the second derivative.
   struct Derivative {
     OuterTerm term;                            // with the constants
     std::vector<density::IndexId> components;  // which constants they are
   };
-  /// A variable with a stored factor whose mean moves.
+  /// A variable with a stored factor whose mean moves, or whose scale changes.
   struct Moved {
     BlockId block;                        // the block of the variable
-    Term by;                              // what is added to the mean, for all elements
+    Term by;                              // what is added to the mean, or to the logarithm of the spread, by element
     std::vector<density::IndexId> axes;   // the element, one index for each axis
     std::vector<density::IndexId> event;  // the entry of a vector
   };
@@ -299,6 +300,8 @@ struct Shift {
   std::vector<Derivative> gradient = {}, curvature = {};
   /// The shift in words.
   std::string text;
+  /// Of a change of scale, the largest power of a scale in the ELBO; the curvature is then diagonal. 0: means move.
+  int power = 0;
 };
 
 /// The updates of a model and the sums that they read.

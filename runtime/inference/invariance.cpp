@@ -115,6 +115,22 @@ void transform(const Engine& e, const MatrixXd& by, const machine::TransformedRo
   }
 }
 
+/// Writes a good change of scales, as logarithms, and returns how much it gains at least. `curvature` has the second
+/// derivatives by them, negated. With m the largest power of a scale, these grow by at most exp(m |t|) on the way to t.
+/// Newton's step d is shortened to the best one for that growth: to where exp(m |t|) = 1 + m |d|.
+double find_scales(const VectorXd& gradient, const VectorXd& curvature, double power, std::vector<double>& step) {
+  double gain = 0;
+  for (Index k = 0; k < gradient.size(); ++k) {
+    const double newton = curvature[k] > 0 ? gradient[k] / curvature[k] : 0, length = power * std::abs(newton);
+    const double t = std::log1p(length) / power;
+    step.push_back(std::copysign(t, newton));
+    gain += std::abs(gradient[k]) * t - curvature[k] * (length - power * t) / (power * power);
+  }
+  if (std::isfinite(gain)) return gain;
+  step.clear();
+  return 0;
+}
+
 }  // namespace
 
 double Invariances::find_change(const machine::InvarianceRow& row, double least) {
@@ -129,6 +145,7 @@ double Invariances::find_shift(const machine::ShiftRow& row) {
   if (e_.call(row.measure) != 0) return 0;
   const VectorXd gradient = vector_of(e_, row.gradient);
   const MatrixXd curvature = matrix_of(e_, row.curvature, n);
+  if (row.power > 0) return find_scales(gradient, -curvature.diagonal(), static_cast<double>(row.power), step_);
   const Eigen::LLT<MatrixXd> solver(-(curvature + curvature.transpose()) / 2);
   if (solver.info() != Eigen::Success) return 0;
   const VectorXd step = solver.solve(gradient);

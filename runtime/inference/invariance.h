@@ -3,7 +3,8 @@
 // found it (compiler/schedule/invariance.h), and W -> W R, z -> R^-1 z changes only priors and entropies. Sweeps move
 // along such directions slowly. One step to the best R is cheap: it needs sums over the elements, of which sweeps form
 // those over items anyway. Constants are shifted in the same way, z -> z - c and m -> m + W c
-// (compiler/schedule/shift.h). The ELBO is quadratic in c, so that Newton's step is the best.
+// (compiler/schedule/shift.h). The ELBO is quadratic in c, so that Newton's step is the best. Changes of scale of
+// positive variables are shifts of logarithms (compiler/schedule/rescale.h).
 //
 // Factors that all items share are transformed; those of items follow from them at the beginning of the next sweep. If
 // the ELBO is then lower than before, the state is restored.

@@ -305,17 +305,19 @@ struct InvarianceRow {
       first_follower,           // index in Model::followers of the first follower
       followers;                // number of followers
 };
-/// A shift of a constant that leaves the likelihood alone; see runtime/inference/invariance.h.
+/// A shift of a constant, or of the logarithm of a scale, that leaves the likelihood alone; see
+/// runtime/inference/invariance.h.
 struct ShiftRow {
-  Extent components;        // number of constants
-  std::int64_t measure,     // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
-      move,                 // function (): moves the means of the factors by `step`
-      step,                 // buffer of the constants
-      gradient, curvature;  // buffers of the derivatives of the ELBO by the constants
+  Extent components;     // number of constants
+  std::int64_t measure,  // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
+      move,              // function (): moves the means of the factors, or the logarithms of their spreads, by `step`
+      step,              // buffer of the constants
+      gradient, curvature,  // buffers of the derivatives of the ELBO by the constants
+      power;                // of scales, their largest power in the ELBO; 0: means are shifted
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
-inline constexpr std::int64_t kLayout = 8;
+inline constexpr std::int64_t kLayout = 9;
 
 /// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
 /// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone

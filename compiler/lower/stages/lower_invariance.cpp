@@ -134,7 +134,9 @@ ShiftFunctions Lowering::emit_shift(const schedule::Shift& x) {
         std::vector<ExprId> at = terms_.address(m_[s_.conditionals[v.block].variable].axes, v.axes, env);
         for (const IndexId i : v.event)
           at.push_back(terms_.index(i, env));
-        b_.add_to(parameter_of(v.block, math::ParameterRole::location), at, value);
+        if (x.power == 0) return b_.add_to(parameter_of(v.block, math::ParameterRole::location), at, value);
+        const BufferId spread = parameter_of(v.block, math::ParameterRole::spread);
+        b_.store(spread, at, b_.mul(b_.load(spread, at), b_.exp(value)));
       });
     }
   });
