@@ -60,7 +60,8 @@ class LongSearch {
       if (!is_stopped()) out_.status = best_status_;
     }
     if (best_ && !is_stopped()) anneal();
-    if (best_ && !is_stopped()) move();
+    // Moves of topics find little, and runs that converge again are long.
+    if (best_ && !is_stopped() && !sample.empty()) move();
     out_.iterations = report_.sweeps;
     return out_;
   }
@@ -94,6 +95,8 @@ class LongSearch {
     part.tolerance = std::max(o_.tolerance, kSampleTolerance);
     part.max_iterations = std::min(o_.max_iterations, kSampleSweeps);
     part.invariances = false;
+    part.starts = o_.starts + 1;  // sweeps cost little here
+    part.leaders = o_.leaders + 2;
     // What follows the first annealed runs would fit the sample more closely than all items.
     part.spare_lengths = part.most_lengths = 0;
     part.components.clear();
@@ -203,6 +206,15 @@ class LongSearch {
   void converge(Candidate& a) {
     ImprovementBound outlook;
     bool hopeless = false;
+    SearchReport::Start& start = report_.starts[a.start];
+    start.leader = true;
+    for (const double elbo : a.elbos) {
+      if (std::isfinite(elbo)) hopeless = !outlook.may_reach(best_elbo_, elbo);
+    }
+    if (hopeless) {
+      others_.push_back(std::move(a.state));
+      return;
+    }
     e_.load(a.state);
     const std::int64_t made = a.run->outcome().iterations, before = report_.sweeps;
     run([&](const OnSweep& counted) {
@@ -215,11 +227,9 @@ class LongSearch {
       return out;
     });
     if (hopeless) out_.status = Status::max_iter;
-    SearchReport::Start& start = report_.starts[a.start];
     const bool failed = out_.status == Status::numerical_failure;
     start.sweeps += report_.sweeps - before;
     start.elbo = failed ? NAN : out_.elbo;
-    start.leader = true;
     start.converged = !hopeless && !failed;
     if (failed) return;
     if (!(start.elbo > best_elbo_)) {

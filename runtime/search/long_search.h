@@ -5,7 +5,7 @@
 //                determine the global factors, an annealed run from a flat start
 //     converge   the run from there, with all items
 //     compare    the first start makes plain sweeps as long as it may become the best
-//     move       components, within a few sweeps
+//     anneal     the best run, and move components, unless a flat start was annealed
 #pragma once
 #include <optional>
 
