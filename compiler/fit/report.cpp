@@ -94,6 +94,7 @@ bool is_plain(const SearchReport& r) { return !r.one_optimum.empty() && r.starts
 /// Formats the starts and moves of a search.
 json search(const SearchReport& r) {
   json out{{"starts", starts(r)}, {"agree", r.agree}, {"sweeps", r.sweeps}};
+  if (r.sample > 0) out["sample"] = {{"items", r.sample}, {"sweeps", r.sample_sweeps}};
   if (!r.moves.plates.empty()) out["moves"] = moves(r.moves);
   return out;
 }

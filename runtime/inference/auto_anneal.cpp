@@ -40,22 +40,35 @@ class Run {
   Run(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report, Outcome& out)
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report), out_(out) {}
 
-  /// Does all of the work; throws Stop.
-  void all() {
-    check(prepare_statistics(e_));
+  /// Converges plainly, or makes one sweep for fresh starts, and finds the melting temperature. Returns true if the
+  /// solution melts; throws Stop.
+  bool measure() {
+    check(prepare_statistics(e_, o_));
+    if (o_.melting > 0) {
+      make(1);
+      best_ = e_.snapshot_state();
+      best_elbo_ = elbo_.value;
+      report_.melting = o_.melting;
+      return true;
+    }
     converge(o_.fresh ? 1 : o_.max_iterations);
     best_ = e_.snapshot_state();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
     if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     report_.fresh = o_.fresh;
-    if (!melt()) {
+    return melt();
+  }
+
+  /// Does all of the work; throws Stop.
+  void all() {
+    if (!measure()) {
       out_.elbo = best_elbo_;  // the last sweep was a hot one, and its ELBO does not count
       return;
     }
     if (o_.fresh) {
       check(e_.restart(o_.seed, StartKind::flat));
-      check(prepare_statistics(e_));
+      check(prepare_statistics(e_, o_));
       plain_ = e_.snapshot_state();
     }
     const double t = report_.melting;
@@ -258,7 +271,7 @@ class Run {
     k -= std::ssize(o_.others);
     const std::uint64_t seed = o_.seed + 104729 * static_cast<std::uint64_t>(k + 1);
     const bool started = e_.restart(seed, k % 2 == 0 ? StartKind::flat : StartKind::seeds) == 0;
-    return started && prepare_statistics(e_) == 0 ? e_.snapshot_state() : Snapshot();
+    return started && prepare_statistics(e_, o_) == 0 ? e_.snapshot_state() : Snapshot();
   }
 
   /// Returns true if a candidate cannot win: in the colder half of its temperatures, its objective is far below that of
@@ -333,16 +346,27 @@ bool has_own_proportions(const Engine& e) {
   });
 }
 
-Outcome run_auto(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {
+/// Does the part of the work of a run that `part` calls. A Stop becomes the status of the outcome.
+template <class Part>
+Outcome run_part(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report, const Part& part) {
   Outcome out;
+  Run run(e, o, on_sweep, report, out);
   try {
-    Run(e, o, on_sweep, report, out).all();
+    part(run);
   } catch (const Stop& stop) {
     out.status = stop.status;
     if (stop.code != 0) out.failure = e.describe(stop.code);
   }
   e.set({});
   return out;
+}
+
+Outcome measure_melting(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {
+  return run_part(e, o, on_sweep, report, [](Run& run) { run.measure(); });
+}
+
+Outcome run_auto(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {
+  return run_part(e, o, on_sweep, report, [](Run& run) { run.all(); });
 }
 
 }  // namespace lehr

@@ -33,6 +33,7 @@ struct AutoOptions : CaviOptions {
   std::vector<Snapshot> others = {};
   /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
+  double melting = 0;  // the melting temperature, if it is known; then there is neither a plain run nor heating
 };
 
 /// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The
@@ -65,6 +66,10 @@ struct AutoReport {
 /// Returns true if items have proportions of their own: a local simplex variable, whose prior annealing of the data
 /// leaves as it is.
 bool has_own_proportions(const Engine& engine);
+
+/// Converges plainly from the factors in place, or makes one sweep for fresh starts, and finds the melting temperature,
+/// which is 0 in the report if nothing melts. Leaves the state before the heating.
+Outcome measure_melting(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
 /// Anneals from the factors in place and leaves the best state, with its ELBO in the outcome.
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);

@@ -145,7 +145,7 @@ const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
   const WeightsGuard plain{e_};
   until = std::min(until, o_.max_iterations);
   if (!std::exchange(prepared_, true)) {
-    if (const std::int32_t status = prepare_statistics(e_)) {
+    if (const std::int32_t status = prepare_statistics(e_, o_)) {
       out_ = failure(e_, status, out_);
       ended_ = true;
     }

@@ -34,9 +34,12 @@ machine::SweepScope scope_of(const SweepPlan& plan) {
 
 /// Makes the sweep, without a record. An ordinary sweep invalidates the sums of incremental ones.
 std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
-  if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
+  const std::optional<std::span<const std::int64_t>> batch =
+      plan.batch || options.items.empty() ? plan.batch : std::optional(options.items);
+  if (plan.parts && !batch && e.parts().count() > 1)
+    return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
   e.invalidate_parts();
-  const std::vector<ItemRange> runs = plan.batch ? runs_of(*plan.batch) : std::vector<ItemRange>();
+  const std::vector<ItemRange> runs = batch ? runs_of(*batch) : std::vector<ItemRange>();
   const auto call = [](void* context, const StepRow& step) {
     return (*static_cast<const std::function<std::int32_t(const StepRow&)>*>(context))(step);
   };
@@ -44,7 +47,7 @@ std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const Sweep
   const machine::Update update{&body, call};
   return machine::sweep(with_accuracy(e, options), {.scope = scope_of(plan),
                                                     .batch = runs,
-                                                    .scale = plan.batch ? scale_of(e, *plan.batch) : 1,
+                                                    .scale = batch ? scale_of(e, *batch) : 1,
                                                     .form = options.fresh && !plan.again,
                                                     .update = plan.update ? &update : nullptr});
 }
@@ -68,8 +71,9 @@ bool omits_item_parameters(const Engine& e, const SweepOptions& options) {
   return !options.item_parameters && !machine::reads_statistics_first(e.model());
 }
 
-std::int32_t prepare_statistics(const Engine& e) {
+std::int32_t prepare_statistics(const Engine& e, const SweepOptions& options) {
   if (!machine::reads_statistics_first(e.model())) return 0;
+  if (!options.items.empty()) return sweep(e, options, {.items_only = true});
   return e.recorded([&] { return machine::sum_statistics(e.machine()); });
 }
 

@@ -14,11 +14,13 @@ namespace lehr {
 
 /// How a method infers the items, the same in all of its sweeps.
 struct SweepOptions {
-  std::int64_t local_iterations = 100;  // most iterations over the local blocks of an item, see machine::Accuracy
-  double local_tolerance = 1e-4;        // relative change of an item's parameters at which they stop
-  bool item_parameters = true;          // true: per-item parameters that no sweep reads are written, too
-  bool fresh = false;                   // true: items begin at their priors instead of their last factors, if one
-                                        // stage has all local blocks
+  std::int64_t local_iterations = 100;       // most iterations over the local blocks of an item, see machine::Accuracy
+  double local_tolerance = 1e-4;             // relative change of an item's parameters at which they stop
+  bool item_parameters = true;               // true: per-item parameters that no sweep reads are written, too
+  bool fresh = false;                        // true: items begin at their priors instead of their last factors, if one
+                                             // stage has all local blocks
+  std::span<const std::int64_t> items = {};  // ascending; sweeps visit these and scale their sums up to those of all,
+                                             // as with a minibatch. Empty: all items
 };
 
 /// What one sweep does differently from updating every step in order.
@@ -49,7 +51,7 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 bool omits_item_parameters(const Engine& e, const SweepOptions& options);
 
 /// Computes the statistics of the present factors, if the first sweep reads them before it computes them. Every method
-/// calls it before its first sweep.
-std::int32_t prepare_statistics(const Engine& e);
+/// calls it before its first sweep. With SweepOptions::items it infers these items anew.
+std::int32_t prepare_statistics(const Engine& e, const SweepOptions& options = {});
 
 }  // namespace lehr

@@ -10,6 +10,8 @@
 
 #include "runtime/inference/improvement_bound.h"
 #include "runtime/search/agreement.h"
+#include "runtime/search/item_sample.h"
+#include "runtime/search/long_search.h"
 #include "runtime/search/race.h"
 
 namespace lehr {
@@ -323,8 +325,12 @@ Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, con
                    SearchReport& report) {
   const WeightsGuard plain{e};
   e.set({});
-  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, {});
+  if (const std::int32_t status = prepare_statistics(e, o)) return failure(e, status, {});
   const SearchOptions options = beside_moves(o);
+  const bool alone = o.one_optimum || o.agreement || o.cycles || !o.items.empty();
+  if (!alone && has_long_sweeps(e)) {
+    if (std::optional<Outcome> out = run_long_search(e, options, first, on_sweep, report)) return *out;
+  }
   return Search(e, options, on_sweep, report).all(first);
 }
 

@@ -51,11 +51,13 @@ struct SearchReport : AutoReport {
     bool leader = false;      // true: it went on after the race
     bool converged = false;   // true: it was not stopped before its end
   };
-  std::vector<Start> starts;  // all starts, in order
-  bool agree = false;         // true: starts agreed on the solution, so the search ended
-  std::string one_optimum;    // why there is one optimum, as a clause; empty: this is not known
-  MoveReport moves;           // what the moves did
-  std::int64_t sweeps = 0;    // sweeps of all candidates and moves
+  std::vector<Start> starts;       // all starts, in order
+  bool agree = false;              // true: starts agreed on the solution, so the search ended
+  std::string one_optimum;         // why there is one optimum, as a clause; empty: this is not known
+  MoveReport moves;                // what the moves did
+  std::int64_t sweeps = 0;         // sweeps of all candidates and moves
+  std::int64_t sample = 0;         // items of the sample on which the search was made; 0: all items
+  std::int64_t sample_sweeps = 0;  // sweeps over these items
 };
 
 /// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind

@@ -313,6 +313,66 @@ def holds_the_plain_run(folder):
     return f"the same bits; {leaps} leaps on the way"
 
 
+def clusters(n):
+    """Twelve groups in four dimensions, close enough that plain runs mostly end in another optimum."""
+    r = np.random.default_rng(11)
+    centres, z = 2.5 * r.normal(size=(12, 4)), r.integers(12, size=n)
+    return centres[z] + r.normal(size=(n, 4)), z
+
+
+LARGE = "models/mixtures/gmm_normal_wishart.lehr"
+
+
+def large(folder, name, n):
+    x, z = clusters(n)
+    np.save(os.path.join(folder, name + ".npy"), x)
+    return x, z, ["--data", f"x={folder}/{name}.npy", "--set", "K=12", "alpha0=1", "m0=0", "beta0=1e-2", "nu0=4", "w0=1"]
+
+
+def many_items(folder):
+    """Where sweeps are much work the search begins on a sample: it ends at the true groups, above plain runs, in few sweeps over all items."""
+    x, z, data = large(folder, "large", 6000)
+    # The factors of the globals, given the true groups.
+    n, sums = np.bincount(z), np.array([x[z == k].sum(0) for k in range(12)])
+    mean = sums / (n + 0.01)[:, None]
+    scatter = [np.eye(4) + x[z == k].T @ x[z == k] - (n[k] + 0.01) * np.outer(mean[k], mean[k]) for k in range(12)]
+    np.savez(os.path.join(folder, "groups.npz"), **{"pi.concentration": 1 + n, "mu.mean": mean, "mu.precision_scale": n + 0.01, "Lambda.df": 4 + n,
+                                                    "Lambda.scale": np.array([np.linalg.inv(s) for s in scatter])})
+    true = fit(folder, "large_true", LARGE, data, "--init", os.path.join(folder, "groups.npz"))["elbo"]
+    lost, found, cost = 0, 0, []
+    for seed in "1234":
+        got, plain = (fit(folder, name, LARGE, data, "--seed", seed, *o) for name, o in (("large", []), ("large_plain", ["--search", "none"])))
+        starts, sample = got["search"]["starts"], got["search"]["sample"]
+        assert len(starts) == 2 and 600 <= sample["items"] <= 1800 and sample["sweeps"] > 0, (starts, sample)
+        # The plain run goes its way until it cannot become the best.
+        first = [float(row["elbo"]) for row in plain["trace"]]
+        assert starts[0]["elbo"] == first[starts[0]["sweeps"] - 1] == got["annealing"]["plain_elbo"], (starts[0], first)
+        assert got["elbo"] >= plain["elbo"] - 1e-6 * abs(plain["elbo"]), (got["elbo"], plain["elbo"])
+        at = [int(row["iteration"]) for row in got["trace"]]
+        assert at == list(range(1, got["iterations"] + 1)) and got["iterations"] == got["search"]["sweeps"]
+        lost, found = lost + (plain["elbo"] < true - 100), found + (got["elbo"] > true - 1)
+        cost.append((got["iterations"] + sample["sweeps"] * sample["items"] / 6000) / plain["iterations"])
+    assert lost > 0 and found >= 3, (lost, found)
+    again = fit(folder, "large_again", LARGE, data, "--seed", "4", "--threads", "3")
+    assert again["search"] == got["search"] and again["annealing"] == got["annealing"]
+    assert read(os.path.join(folder, "large_again/posterior.npz"), "rb") == read(os.path.join(folder, "large/posterior.npz"), "rb")
+    return f"found {found} of 4 times, plain runs lost {lost}; work relative to a plain run " + ", ".join(f"{c:.1f}" for c in cost)
+
+
+def resumed(folder):
+    """A search with a sample goes on after an interrupt, with the bits of one that was not interrupted."""
+    words = ["fit", LARGE, *large(folder, "resumed", 60000)[2], "--quiet"]
+    whole, part = os.path.join(folder, "whole"), os.path.join(folder, "part")
+    lehr(*words, "--out", whole)
+    process = started(LEHR, *words, "--out", part, path=os.path.join(part, "trace.csv"), lines=12)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=300)
+    assert read_json(os.path.join(part, "fit.json"))["status"] == "interrupted"
+    lehr(*words, "--out", part, "--resume", part)
+    assert read(os.path.join(part, "posterior.npz"), "rb") == read(os.path.join(whole, "posterior.npz"), "rb")
+    return "the same bytes"
+
+
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
     words = ["fit", "models/topics/lda.lehr", "--data", "w=models/data/topics/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out]
@@ -326,5 +386,5 @@ def interrupted(folder):
 
 with temporary() as folder:
     for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, one_optimum, starts_that_agree, starts_that_differ, failing, passed_over, holds_the_plain_run,
-                  interrupted):
+                  many_items, resumed, interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)

@@ -1,0 +1,19 @@
+// Data with many items: whether sweeps over all of them are much work, and a random sample of the items on which a
+// search finds what it would find on all of them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/inference/engine.h"
+
+namespace lehr {
+
+/// Returns true if a sweep is so much work that a search should make few of them.
+bool has_long_sweeps(const Engine& engine);
+
+/// Returns a random sample of the items, ascending, for SweepOptions::items: a sixth of them, or as many as determine
+/// the global parameters. Empty if a sample is impossible or would not be much smaller than all: the model takes no
+/// minibatches, items are out of core, there are few items, or many global parameters.
+std::vector<std::int64_t> sample_of_items(const Engine& engine, std::uint64_t seed);
+
+}  // namespace lehr

@@ -1,0 +1,21 @@
+// The search where sweeps over all items are much work. It finds where to begin by cheap sweeps, and makes few dear
+// ones:
+//
+//     begin      a search on a sample of the items; or, where items have proportions of their own and a sample does not
+//                determine the global factors, an annealed run from a flat start
+//     converge   the run from there, with all items
+//     compare    the first start makes plain sweeps as long as it may become the best
+//     anneal     the best run, and move components, unless a flat start was annealed
+#pragma once
+#include <optional>
+
+#include "runtime/search/search.h"
+
+namespace lehr {
+
+/// Runs this search, as run_search does. Returns none, with the state of the beginning in place and nothing in the
+/// report, if there is no cheap way to begin, or if it has failed.
+std::optional<Outcome> run_long_search(const Engine& engine, const SearchOptions& options, StartKind first,
+                                       const OnSweep& on_sweep, SearchReport& report);
+
+}  // namespace lehr
