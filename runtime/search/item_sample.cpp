@@ -7,7 +7,6 @@
 namespace lehr {
 namespace {
 
-constexpr double kLongSweep = 2e6;     // least estimated operations of a long sweep
 constexpr std::int64_t kFraction = 6;  // items for each one in a sample at most
 constexpr double kLargest = 0.3;       // largest sample, as a fraction of the items
 
@@ -38,14 +37,14 @@ double global_parameters(const Engine& e) {
 
 }  // namespace
 
-bool has_long_sweeps(const Engine& e) {
+double operations_of_sweep(const Engine& e) {
   double out = 0;
   for (const StepRow& step : e.steps()) {
     if (step.refresh) continue;
     out += static_cast<double>(step.outside);
     if (step.stage) out += static_cast<double>(step.operations) * static_cast<double>(e.extent(step.items));
   }
-  return out >= kLongSweep;
+  return out;
 }
 
 std::vector<std::int64_t> sample_of_items(const Engine& e, std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// Data with many items: whether sweeps over all of them are much work, and a random sample of the items on which a
+// Data with many items: how much work sweeps over all of them are, and a random sample of the items on which a
 // search finds what it would find on all of them.
 #pragma once
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Returns true if a sweep is so much work that a search should make few of them.
-bool has_long_sweeps(const Engine& engine);
+/// Estimates the operations of a sweep over all items.
+double operations_of_sweep(const Engine& engine);
 
 /// Returns a random sample of the items, ascending, for SweepOptions::items: a sixth of them, or as many as determine
 /// the global parameters. Empty if a sample is impossible or would not be much smaller than all: the model takes no

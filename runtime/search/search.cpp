@@ -17,7 +17,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a candidate
+constexpr double kLongSweep = 2e6, kLongSweepOfMoves = 2e8;  // operations of long sweeps, see long_sweep()
+constexpr std::int64_t kShortestArm = 10;                    // least annealed sweeps of a candidate
 constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
 constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
@@ -289,11 +290,21 @@ bool is_mixed(const Components& c) {
                              [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::proportion; });
 }
 
+/// Returns true if some components can be moved.
+bool has_movable(const SearchOptions& o) {
+  return std::ranges::any_of(o.components, [](const Components& c) { return !c.distinguished; });
+}
+
+/// Returns the least operations of a sweep that is long, so that a search makes few of them. Moves of whole components
+/// are best on all items, so a sweep may be longer with them.
+double long_sweep(const SearchOptions& o) {
+  return has_movable(o) && std::ranges::none_of(o.components, is_mixed) ? kLongSweepOfMoves : kLongSweep;
+}
+
 /// Adapts a quick search to a model whose components can be moved. Moves repair what starts miss, so there are fewer
 /// starts. With mixed membership moves find little and annealing much, so moves get fewer sweeps.
 SearchOptions beside_moves(SearchOptions o) {
-  const auto is_movable = [](const Components& c) { return !c.distinguished; };
-  if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;
+  if (!has_movable(o) || o.cycles) return o;
   if (std::ranges::any_of(o.components, is_mixed)) {
     o.move_fraction = 0.2;
     return o;
@@ -328,7 +339,7 @@ Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, con
   if (const std::int32_t status = prepare_statistics(e, o)) return failure(e, status, {});
   const SearchOptions options = beside_moves(o);
   const bool alone = o.one_optimum || o.agreement || o.cycles || !o.items.empty();
-  if (!alone && has_long_sweeps(e)) {
+  if (!alone && operations_of_sweep(e) >= long_sweep(o)) {
     if (std::optional<Outcome> out = run_long_search(e, options, first, on_sweep, report)) return *out;
   }
   return Search(e, options, on_sweep, report).all(first);
