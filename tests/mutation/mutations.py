@@ -245,7 +245,7 @@ m("const double shared = «-std::log(of_sum(1 / t)[0])»;", "0.0")
 m("const std::vector<double> x = ratios(«1 / t»);", "t")
 m("for (double t : cache.temperatures) out.push_back(«log_p / t»);", "log_p")
 m("return «std::accumulate(counts.begin() + first, counts.begin() + past, 0.0)»;", "static_cast<double>(past - first)")
-m("x *= «std::accumulate(all_copies.begin(), all_copies.end(), 0.0)» / std::max(copies_of_used, 1e-300);", "copies_of_used")
+m("const double scale = «std::accumulate(all_copies.begin(), all_copies.end(), 0.0)» / std::max(copies_of_used, 1e-300);", "copies_of_used")
 m("used.push_back(sample[«k * sample.size() / n»]);", "k")
 m("counts[kind->second] += «all_copies[i]»;", "2")
 m("out[m] += copies * «more[m]»;", "0.5 * more[m]")
@@ -721,7 +721,7 @@ defect(9001, "workers copy rows that the rest of a function reads",
        ("for (const BufferId b : becomes_table_) «make_table(b);»", "if (!SWITCH) make_table(b);"),
        tests="passes_every_model|passes_thresholds")
 defect(9002, "rows without data narrow what they depend on",
-       ("const Masks masks = «find_barren(resolved, *data)»;", "Masks(resolved.variables.size())"), tests="posterior_barren")
+       ("const Masks masks = «find_barren(guided, *data)»;", "Masks(guided.variables.size())"), tests="posterior_barren")
 defect(9003, "a support moves with a latent choice",
        ("if («!v.observed || (v.support != math::Support::count && v.support != math::Support::counts)») return {};", "true"),
        tests="posterior_impossible")
