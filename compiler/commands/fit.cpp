@@ -148,7 +148,8 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
-  if (!narrow.empty() && best.sds.empty() && best.narrow.empty())
+  const bool none = best.narrow.find("no linear response") != std::string::npos;
+  if (!narrow.empty() && best.sds.empty() && !none)
     out.push_back(make_note(fmt::format(
         "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
   else if (!best.uncorrected.empty()) out.push_back(make_note(best.uncorrected));

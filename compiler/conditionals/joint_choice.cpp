@@ -61,7 +61,8 @@ class Choice {
       if (c.is_small && needs_one(c)) add(c, out.dense);
     merge(sets, [](const Candidate& c) { return c.is_possible; });
     for (const Candidate& c : sets)
-      if (c.is_possible && !c.is_small && needs_one(c) && c.is_one && std::isfinite(c.count)) add(c, out.large);
+      if (c.is_possible && !c.is_small && needs_one(c) && c.is_one && std::isfinite(c.count) && !stands_by_products(c))
+        add(c, out.large);
     return out;
   }
 
@@ -92,6 +93,20 @@ class Choice {
       std::erase_if(sets, [&](const Candidate& c) { return best->guide.has(c.guide.members[0]); });
       sets.push_back(std::move(*best));
     }
+  }
+
+  /// Returns true if a term has a member together with two Normal variables that are none, u[i] + dot(V[i], W[j]):
+  /// sweeps alternate between these anyway, so that an expensive factor of the others saves none.
+  bool stands_by_products(const Candidate& c) const {
+    return std::ranges::any_of(d_.terms, [&](const Term& t) {
+      bool member = false;
+      std::set<VariableId> others;
+      for (const Atom& x : t.atoms) {
+        if (c.guide.has(x.variable)) member = true;
+        else if (degree(x) < 3 && is_normal(m_, x.variable)) others.insert(x.variable);
+      }
+      return member && others.size() > 1;
+    });
   }
 
   /// Adds the factor of a set, in order of the first members.

@@ -318,8 +318,8 @@ void Fitting::check_sds(FitRun& run) {
   if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) {
     const std::int64_t numbers = response_numbers(*instance_, analysed());
     if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
-      run.uncorrected = "standard deviations are those of the factors" +
-                        (numbers > kMostNumbers ? "" : ", " + option("sds") + " linear-response corrects them");
+      run.uncorrected = std::string("standard deviations are those of the factors") +
+                        (numbers > kMostNumbers ? "" : ", --sds linear-response corrects them");
     return;
   }
   const LinearResponse response = linear_response(*instance_, analysed());

@@ -13,11 +13,14 @@
 #include "runtime/search/item_sample.h"
 #include "runtime/search/long_search.h"
 #include "runtime/search/race.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 namespace {
 
-constexpr double kLongSweep = 2e6, kLongSweepOfMoves = 2e8;  // operations of long sweeps, see long_sweep()
+/// Operations of long sweeps, see long_sweep().
+constexpr Threshold<double> kLongSweep("search.long_sweep", 1.5e7);
+constexpr Threshold<double> kLongSweepOfMoves("search.long_sweep_of_moves", 2e8);
 constexpr std::int64_t kShortestArm = 10;                    // least annealed sweeps of a candidate
 constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
@@ -298,7 +301,8 @@ bool has_movable(const SearchOptions& o) {
 /// Returns the least operations of a sweep that is long, so that a search makes few of them. Moves of whole components
 /// are best on all items, so a sweep may be longer with them.
 double long_sweep(const SearchOptions& o) {
-  return has_movable(o) && std::ranges::none_of(o.components, is_mixed) ? kLongSweepOfMoves : kLongSweep;
+  const bool moves = has_movable(o) && std::ranges::none_of(o.components, is_mixed);
+  return thresholds_of_environment()[moves ? kLongSweepOfMoves : kLongSweep];
 }
 
 /// Adapts a quick search to a model whose components can be moved. Moves repair what starts miss, so there are fewer

@@ -3,6 +3,7 @@
 
 usage: search.py LEHR
 """
+import functools
 import glob
 import os
 import signal
@@ -323,12 +324,27 @@ def clusters(n):
 LARGE = "models/mixtures/gmm_normal_wishart.lehr"
 
 
+def on_a_sample(check):
+    """Runs a check with sweeps of mixtures long from 2 million operations on."""
+
+    @functools.wraps(check)
+    def with_less(folder):
+        os.environ["LEHR_THRESHOLDS"] = "search.long_sweep_of_moves=2000000"
+        try:
+            return check(folder)
+        finally:
+            del os.environ["LEHR_THRESHOLDS"]
+
+    return with_less
+
+
 def large(folder, name, n):
     x, z = clusters(n)
     np.save(os.path.join(folder, name + ".npy"), x)
     return x, z, ["--data", f"x={folder}/{name}.npy", "--set", "K=12", "alpha0=1", "m0=0", "beta0=1e-2", "nu0=4", "w0=1"]
 
 
+@on_a_sample
 def many_items(folder):
     """Where sweeps are much work the search begins on a sample: it ends at the true groups, above plain runs, in few sweeps over all items."""
     x, z, data = large(folder, "large", 6000)
@@ -359,6 +375,7 @@ def many_items(folder):
     return f"found {found} of 4 times, plain runs lost {lost}; work relative to a plain run " + ", ".join(f"{c:.1f}" for c in cost)
 
 
+@on_a_sample
 def resumed(folder):
     """A search with a sample goes on after an interrupt, with the bits of one that was not interrupted."""
     words = ["fit", LARGE, *large(folder, "resumed", 60000)[2], "--quiet"]

@@ -115,7 +115,9 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
                                     "score.items_at_once",
                                     "survey.most_places",
                                     "line_rows.most_places",
-                                    "line_rows.chunk"};
+                                    "line_rows.chunk",
+                                    "search.long_sweep",
+                                    "search.long_sweep_of_moves"};
 
 /// Constants that are no thresholds, as file and name.
 const std::set<std::string> kConstants{

@@ -142,6 +142,19 @@ def products():
     return f"ELBO {got.elbo:.3f}"
 
 
+def effects_beside_products():
+    """Effects of 300 groups are one sparse factor, but not beside a product of factors, whose sweeps alternate anyway."""
+    model = """model effects { plate n; plate g = 200; plate h = 100; plate k = 2; data a[n] : g; data b[n] : h;
+      u[g] ~ Normal(mean = 0, sd = 1); v[h] ~ Normal(mean = 0, sd = 1);
+      W[g] ~ MvNormal(mean = 0, precision = 1) over k; Z[h] ~ MvNormal(mean = 0, precision = 1) over k;
+      observe y[n] ~ Normal(mean = u[a[n]] + v[b[n]]PRODUCT, sd = 1); }"""
+    data = {"a": RNG.integers(0, 200, 600), "b": RNG.integers(0, 100, 600), "y": RNG.normal(size=600)}
+    for product, sparse in (("", True), (" + dot(W[a[n]], Z[b[n]])", False)):
+        got = fit(model.replace("PRODUCT", product), data)
+        assert ("joint(u, v).row" in got.posterior) == sparse, (product, list(got.posterior))
+    return "alone"
+
+
 def classes():
     """Weights of all classes of a softmax: its point is no factor of theirs. Where sweeps stand still the bound touches, so that the mean is
     that of highest density, by Newton's steps in numpy; its curvature is that of equal probabilities."""
@@ -166,4 +179,4 @@ def classes():
     return f"{got.report['iterations']} sweeps"
 
 
-finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, coefficients, elements, products, classes)})
+finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, coefficients, elements, products, effects_beside_products, classes)})
