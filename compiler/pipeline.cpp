@@ -172,8 +172,11 @@ model::Model choose(const model::Model& model, const Analysed& complete, const d
   }
   if (std::exchange(out.guide.factorised, true)) return out;
   Diagnostics ignored;
-  const std::optional<Expanded> expanded = expand(model, options, ignored);
+  std::optional<Expanded> expanded = expand(model, options, ignored);
   if (!expanded) return out;
+  // Variables with masks stay alone.
+  for (std::size_t k = 0; k < options.may_be_missing.size(); ++k)
+    if (options.may_be_missing[k]) expanded->model.guide.independent.emplace_back(k);
   const std::vector<model::VariableId> of_items = variables_of_items(model, complete.schedule);
   conditionals::JointChoice choice = conditionals::choose_joint_factors(*expanded, sizes, of_items);
   if (of_items.empty() && data) {

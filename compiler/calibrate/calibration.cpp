@@ -59,7 +59,9 @@ class Fits {
   Result<BoundModel> bound_to(const BoundData& data) const {
     BoundModel out{.analysed = problem_.complete,
                    .data = data,
-                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, expand_options(data), data)};
+                   .resolved = with_joint_factors(
+                       problem_.resolved, problem_.complete,
+                       with_masks(expand_options(data), unreached_masks(find_barren(problem_.resolved, data))), data)};
     const Masks masks = find_barren(out.resolved, data);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
     const density::ExpandOptions options = with_masks(expand_options(data), masks);

@@ -50,8 +50,10 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
+  const density::ExpandOptions of_choice =
+      with_masks(expand_options(*data), unreached_masks(find_barren(resolved, *data)));
   const model::Model guided =
-      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, expand_options(*data), *data);
+      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, of_choice, *data);
   const Masks masks = find_barren(guided, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::vector<std::string> joinable;
@@ -96,7 +98,8 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
                                                    Diagnostics& diagnostics) {
   BoundData data = streamed->whole();
   density::ExpandOptions options = expand_options(data);
-  const model::Model guided = with_joint_factors(resolved, complete, options, data);
+  const model::Model guided =
+      with_joint_factors(resolved, complete, with_masks(options, unreached_masks(streamed->barren_outside())), data);
   const auto is_joint = [&](model::VariableId v) {
     return std::ranges::any_of(guided.guide.joint, [&](const model::JointGuide& joint) { return joint.has(v); });
   };

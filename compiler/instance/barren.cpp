@@ -124,6 +124,12 @@ Masks find_barren(const Model& m, const BoundData& data, std::optional<PlateId> 
   return Search(m, data, items).run();
 }
 
+Masks unreached_masks(Masks masks) {
+  for (std::vector<double>& mask : masks)
+    if (std::ranges::find(mask, 1.0) != mask.end()) mask.clear();
+  return masks;
+}
+
 Masks item_masks(const schedule::Schedule& schedule, Masks masks) {
   for (std::size_t k = 0; k < masks.size(); ++k) {
     const conditionals::BlockId b = schedule.conditionals.block_of[k];

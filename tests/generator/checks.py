@@ -412,7 +412,8 @@ def with_rows(case, plate, keep, more):
 def settled(b, check, case, name):
     """A fit to its end, of a case in a folder of its own."""
     other = Bench(b.program, case, f"{b.folder}/{name}")
-    fit = other.fit(check, name=name, short=["--search", "none", "--init", "means", "--tol", "1e-11", "--max-iter", "300", "--quiet"])
+    fit = other.fit(check, name=name, short=["--guide", "factorised", "--search", "none", "--init", "means", "--tol", "1e-11", "--max-iter", "300",
+                                                   "--quiet"])
     return fit if fit[0] == 0 and fit[2]["status"] == "converged" else None
 
 

@@ -90,6 +90,15 @@ def groups_without_rows(count=6, *options):
     return f"sd of the mean {cov[0, 0] ** 0.5:.4f}"
 
 
+def groups_that_no_data_reach():
+    """Effects of which none has data share no factor with what is known of them: the precision of the effects keeps its prior."""
+    model = """model groups { plate n; plate g; m ~ Normal(mean = 0, sd = 10); t ~ Gamma(shape = 3, rate = 2);
+      u[g] ~ Normal(mean = m, precision = t); observe y[n] ~ Normal(mean = m, sd = 1); }"""
+    got = fit(model, {"y": np.arange(5.0)}, "--sizes", "g=9")
+    near([got.posterior["t.shape"], got.posterior["t.rate"]], [3, 2], 1e-12, "prior")
+    return "the prior"
+
+
 def groups_without_rows_of_all_sizes():
     return "; ".join(groups_without_rows(n) for n in (3, 6, 255, 256, 300))
 
@@ -179,4 +188,4 @@ def classes():
     return f"{got.report['iterations']} sweeps"
 
 
-finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, coefficients, elements, products, effects_beside_products, classes)})
+finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, coefficients, elements, products, effects_beside_products, classes)})
