@@ -152,7 +152,8 @@ std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& be
   if (!narrow.empty() && best.sds.empty() && !none)
     out.push_back(make_note(fmt::format(
         "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
-  else if (!best.uncorrected.empty()) out.push_back(make_note(best.uncorrected));
+  else if (!best.uncorrected.empty())
+    out.push_back(make_note(best.uncorrected + (best.uncorrected.ends_with("them") ? ": --sds linear-response" : "")));
   for (const std::string& members : fitting.joinable())
     out.push_back(make_note(fmt::format("guide joint({}) makes one factor, for these items alone", members)));
   return out;

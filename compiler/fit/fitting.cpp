@@ -319,7 +319,7 @@ void Fitting::check_sds(FitRun& run) {
     const std::int64_t numbers = response_numbers(*instance_, analysed());
     if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
       run.uncorrected = std::string("standard deviations are those of the factors") +
-                        (numbers > kMostNumbers ? "" : ", --sds linear-response corrects them");
+                        (numbers > kMostNumbers ? "" : ", linear response corrects them");
     return;
   }
   const LinearResponse response = linear_response(*instance_, analysed());

@@ -23,7 +23,8 @@ using Masks = std::vector<std::vector<double>>;
 /// plate, and only variables whose outermost plate it is are examined.
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
 
-/// Returns the masks with those cleared that have some element with data. The others are of variables that no data reach.
+/// Returns the masks with those cleared that have some element with data. The others are of variables that no data
+/// reach.
 Masks unreached_masks(Masks masks);
 
 /// Returns the masks with those of global variables cleared: these have their factors from a fit.

@@ -21,7 +21,7 @@ namespace {
 /// Operations of long sweeps, see long_sweep().
 constexpr Threshold<double> kLongSweep("search.long_sweep", 1.5e7);
 constexpr Threshold<double> kLongSweepOfMoves("search.long_sweep_of_moves", 2e8);
-constexpr std::int64_t kShortestArm = 10;                    // least annealed sweeps of a candidate
+constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a candidate
 constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
 constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
