@@ -57,12 +57,12 @@ class Fits {
  private:
   /// Binds a simulation as a fit binds data, with masks for barren elements. All simulations have the same masks.
   Result<BoundModel> bound_to(const BoundData& data) const {
+    const Masks barren = find_barren(problem_.resolved, data);
+    const density::ExpandOptions of_choice = with_masks(expand_options(data), unreached_masks(barren));
     BoundModel out{.analysed = problem_.complete,
                    .data = data,
-                   .resolved = with_joint_factors(
-                       problem_.resolved, problem_.complete,
-                       with_masks(expand_options(data), unreached_masks(find_barren(problem_.resolved, data))), data)};
-    const Masks masks = find_barren(out.resolved, data);
+                   .resolved = with_joint_factors(problem_.resolved, problem_.complete, of_choice, data)};
+    const Masks masks = without_members(out.resolved.guide, barren);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
     const density::ExpandOptions options = with_masks(expand_options(data), masks);
     if (!masked && out.resolved.guide.joint.size() == problem_.resolved.guide.joint.size()) return out;

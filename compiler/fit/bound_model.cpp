@@ -49,12 +49,13 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   std::optional<CentredModel> moved = centre_model(resolved, *data);
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
+  const Masks barren = find_barren(resolved, *data);
+  const auto joined = [&] {
+    return with_joint_factors(resolved, complete, with_masks(expand_options(*data), unreached_masks(barren)), *data);
+  };
   // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
-  const density::ExpandOptions of_choice =
-      with_masks(expand_options(*data), unreached_masks(find_barren(resolved, *data)));
-  const model::Model guided =
-      moved ? std::move(moved->model) : with_joint_factors(resolved, complete, of_choice, *data);
-  const Masks masks = find_barren(guided, *data);
+  const model::Model guided = moved ? std::move(moved->model) : joined();
+  const Masks masks = without_members(guided.guide, barren);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::vector<std::string> joinable;
   if (!moved && !cache) joinable = joinable_across_items(resolved, complete, options, *data);
@@ -98,14 +99,13 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
                                                    Diagnostics& diagnostics) {
   BoundData data = streamed->whole();
   density::ExpandOptions options = expand_options(data);
+  Masks outside = streamed->barren_outside();
   const model::Model guided =
-      with_joint_factors(resolved, complete, with_masks(options, unreached_masks(streamed->barren_outside())), data);
+      with_joint_factors(resolved, complete, with_masks(options, unreached_masks(outside)), data);
   const auto is_joint = [&](model::VariableId v) {
     return std::ranges::any_of(guided.guide.joint, [&](const model::JointGuide& joint) { return joint.has(v); });
   };
-  Masks outside = streamed->barren_outside();
-  for (std::size_t k = 0; k < outside.size(); ++k)
-    if (is_joint(model::VariableId(k))) outside[k].clear();
+  outside = without_members(guided.guide, std::move(outside));
   options = with_masks(std::move(options), outside);
   // Any part of the items may have barren elements of these variables, so their density needs masks.
   for (const model::VariableId v : streamed->with_barren_items())

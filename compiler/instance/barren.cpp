@@ -130,6 +130,13 @@ Masks unreached_masks(Masks masks) {
   return masks;
 }
 
+Masks without_members(const Guide& guide, Masks masks) {
+  for (std::size_t k = 0; k < masks.size(); ++k)
+    if (std::ranges::any_of(guide.joint, [&](const JointGuide& joint) { return joint.has(VariableId(k)); }))
+      masks[k].clear();
+  return masks;
+}
+
 Masks item_masks(const schedule::Schedule& schedule, Masks masks) {
   for (std::size_t k = 0; k < masks.size(); ++k) {
     const conditionals::BlockId b = schedule.conditionals.block_of[k];

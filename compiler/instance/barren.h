@@ -27,6 +27,9 @@ Masks find_barren(const model::Model& model, const BoundData& data, std::optiona
 /// reach.
 Masks unreached_masks(Masks masks);
 
+/// Returns the masks with those of the members of joint factors cleared: all elements of a member count.
+Masks without_members(const model::Guide& guide, Masks masks);
+
 /// Returns the masks with those of global variables cleared: these have their factors from a fit.
 Masks item_masks(const schedule::Schedule& schedule, Masks masks);
 

@@ -721,7 +721,7 @@ defect(9001, "workers copy rows that the rest of a function reads",
        ("for (const BufferId b : becomes_table_) «make_table(b);»", "if (!SWITCH) make_table(b);"),
        tests="passes_every_model|passes_thresholds")
 defect(9002, "rows without data narrow what they depend on",
-       ("const Masks masks = «find_barren(guided, *data)»;", "Masks(guided.variables.size())"), tests="posterior_barren")
+       ("const Masks barren = «find_barren(resolved, *data)»;", "Masks(resolved.variables.size())"), tests="posterior_barren")
 defect(9003, "a support moves with a latent choice",
        ("if («!v.observed || (v.support != math::Support::count && v.support != math::Support::counts)») return {};", "true"),
        tests="posterior_impossible")
