@@ -295,7 +295,7 @@ void Checkpoints::restore_results(TracedRun& run) {
   run.items = std::move(had.items);
   run.sds = std::move(had.sds);
   run.narrow = std::move(had.narrow);
-  run.uncorrected = std::move(had.uncorrected);
+  run.uncorrected = had.uncorrected;
   run.symmetric = std::move(had.symmetric);
   run.far = std::move(had.far);
   run.rounding = std::move(had.rounding);

@@ -148,12 +148,14 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
-  const bool none = best.narrow.find("no linear response") != std::string::npos;
-  if (!narrow.empty() && best.sds.empty() && !none)
+  if (!narrow.empty() && best.sds.empty() && best.uncorrected != Uncorrected::undefined)
     out.push_back(make_note(fmt::format(
         "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
-  else if (!best.uncorrected.empty())
-    out.push_back(make_note(best.uncorrected + (best.uncorrected.ends_with("them") ? ": --sds linear-response" : "")));
+  else if (best.uncorrected == Uncorrected::large)
+    out.push_back(make_note("standard deviations are those of the factors"));
+  else if (best.uncorrected == Uncorrected::costly)
+    out.push_back(make_note(
+        "standard deviations are those of the factors, linear response corrects them: --sds linear-response"));
   for (const std::string& members : fitting.joinable())
     out.push_back(make_note(fmt::format("guide joint({}) makes one factor, for these items alone", members)));
   return out;

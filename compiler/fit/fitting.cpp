@@ -318,8 +318,7 @@ void Fitting::check_sds(FitRun& run) {
   if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) {
     const std::int64_t numbers = response_numbers(*instance_, analysed());
     if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
-      run.uncorrected = std::string("standard deviations are those of the factors") +
-                        (numbers > kMostNumbers ? "" : ", linear response corrects them");
+      run.uncorrected = numbers > kMostNumbers ? Uncorrected::large : Uncorrected::costly;
     return;
   }
   const LinearResponse response = linear_response(*instance_, analysed());
@@ -327,6 +326,7 @@ void Fitting::check_sds(FitRun& run) {
     if (settings_.response || settings_.response_if_cheap) run.sds = arrays_of(response);
     else run.narrow = narrowed(response);
   } else if (settings_.response || settings_.response_if_cheap) {
+    run.uncorrected = Uncorrected::undefined;
     run.narrow =
         "the standard deviations are those of the factors, as there is no linear response: " + response.failure;
   }

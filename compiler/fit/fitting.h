@@ -82,6 +82,14 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 /// caller adds the location to the error.
 std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
+/// Why a run has no standard deviations by linear response.
+enum class Uncorrected : std::int64_t {
+  no,        // it has them, or is to have none
+  costly,    // they would take much work
+  large,     // there are more numbers than kMostNumbers
+  undefined  // the equations of linear response have no solution
+};
+
 /// One run of a fit, from one start (initial factors) to its end, with all its results.
 struct FitRun {
   std::uint64_t restart = 0;            // the number of the start, from 0
@@ -94,9 +102,9 @@ struct FitRun {
   std::vector<CorrelatedPair> coupled;  // strongly correlated means of separate factors; after converged ascent only
   CancellationError far;                // the rounding error of the ELBO from means far from zero
   std::string narrow;                   // a warning about the standard deviations of the factors; empty: none
-  std::string uncorrected;              // a note that linear response was left out as costly; empty: none
-  std::string rounding;                 // a warning that the results have fewer digits; empty: none
-  std::vector<Diagnostic> initial_warnings;  // warnings that were known before the run
+  Uncorrected uncorrected = Uncorrected::no;  // why the standard deviations are those of the factors
+  std::string rounding;                       // a warning that the results have fewer digits; empty: none
+  std::vector<Diagnostic> initial_warnings;   // warnings that were known before the run
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
