@@ -16,6 +16,8 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/math/exponent.h"
+
 namespace lehr::conditionals {
 namespace {
 
@@ -87,22 +89,6 @@ std::optional<int> degree(Stat s) {
 /// Returns true if the statistic has real numbers that are multiplied by a precision of the same factor.
 bool is_weighted(Stat s) { return s == Stat::weighted || s == Stat::weighted_square || s == Stat::weighted2; }
 
-/// Returns the exponent of a power of a positive number; nothing for other statistics.
-std::optional<int> exponent(Stat s) {
-  switch (s) {
-    case Stat::value:
-      return 1;
-    case Stat::square:
-      return 2;
-    case Stat::inverse:
-      return -1;
-    case Stat::inverse_square:
-      return -2;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Returns true if the term is a polynomial of degree 2 at most in real numbers, with at most one tangent point.
 bool is_quadratic(const model::Model& m, const Term& t) {
   int sum = 0, tangents = 0;
@@ -128,7 +114,7 @@ std::optional<int> length_of_powers(const model::Model& m, const Term& t) {
     if (!x.opaque.empty() || m[x.variable].support != math::Support::positive || m[x.variable].auxiliary)
       return std::nullopt;
     if (x.stat == Stat::log && t.atoms.size() == 1) return 0;
-    const std::optional<int> p = exponent(x.stat);
+    const std::optional<int> p = math::exponent(x.stat);
     if (!p) return std::nullopt;
     out += *p * *p;
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/density/poly.h"
+#include "compiler/math/exponent.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/shift.h"
 
@@ -24,22 +25,7 @@ using math::Stat;
 using model::PlateId;
 
 /// Returns the power of a positive number that a statistic is; 0 for its logarithm, nothing for others.
-std::optional<int> power_of_statistic(Stat s) {
-  switch (s) {
-    case Stat::value:
-      return 1;
-    case Stat::square:
-      return 2;
-    case Stat::inverse:
-      return -1;
-    case Stat::inverse_square:
-      return -2;
-    case Stat::log:
-      return 0;
-    default:
-      return std::nullopt;
-  }
-}
+std::optional<int> power_of_statistic(Stat s) { return s == Stat::log ? std::optional(0) : math::exponent(s); }
 
 /// One of two variables whose scales change: by c or by 1 / c.
 struct ScaledSide {

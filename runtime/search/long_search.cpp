@@ -266,9 +266,7 @@ class LongSearch {
 
   /// Moves components from the best state, which is in place.
   void move() {
-    MoveOptions moves{o_};
-    moves.most_sweeps = static_cast<std::int64_t>(o_.move_fraction * static_cast<double>(report_.sweeps));
-    moves.splits = o_.splits;
+    const MoveOptions moves = move_options(o_, report_.sweeps);
     const Outcome converged = out_;
     run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, converged, counted, report_.moves); });
     if (out_.elbo >= best_elbo_) return;

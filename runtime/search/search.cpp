@@ -265,9 +265,7 @@ class Search {
 
   /// Moves components from the best state, within a budget of sweeps relative to those made so far.
   void move() {
-    MoveOptions moves{o_};
-    moves.most_sweeps = static_cast<std::int64_t>(o_.move_fraction * static_cast<double>(report_.sweeps));
-    moves.splits = o_.splits;
+    const MoveOptions moves = move_options(o_, report_.sweeps);
     const Outcome converged = out_;
     run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, converged, counted, report_.moves); });
   }
@@ -333,6 +331,13 @@ SearchOptions search_options(bool full) {
   out.most_lengths = 60;
   out.failures = 6;
   out.melts = 3;
+  return out;
+}
+
+MoveOptions move_options(const SearchOptions& o, std::int64_t sweeps) {
+  MoveOptions out{o};
+  out.most_sweeps = static_cast<std::int64_t>(o.move_fraction * static_cast<double>(sweeps));
+  out.splits = o.splits;
   return out;
 }
 

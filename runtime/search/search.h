@@ -37,6 +37,9 @@ struct SearchOptions : AutoOptions {
 /// annealing, more moves.
 SearchOptions search_options(bool full);
 
+/// Returns the options of the moves that follow a search of so many sweeps.
+MoveOptions move_options(const SearchOptions& options, std::int64_t sweeps);
+
 /// What the search did, for fit.json and the terminal: every start with its outcome, the moves of components, and the
 /// annealing.
 struct SearchReport : AutoReport {
