@@ -3,8 +3,9 @@
 //
 // An index expression names an element of a plate: `n`, `t-1`, `3`, `user[e]`. It never depends on a latent value,
 // since latent indices were replaced by selectors (density.h). A coefficient is a real number that depends on data and
-// sizes alone; the derived arrays of the schedule count as data here. It never depends on a random variable. Both kinds
-// may mention index variables ("bounds" in the names below).
+// sizes alone. Data are givens, observed variables, named constants, and the arrays that the schedule derives from
+// them. A coefficient never depends on a latent variable. Both kinds may mention index variables ("bounds" in the names
+// below).
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -29,13 +30,13 @@ using IndexVarId = Id<struct DensityIndexVarTag>;
 /// expand() returns has none.
 using ArrayId = Id<struct ArrayTag>;
 
-/// An index variable of a sum. Two index variables with the same name are different.
+/// An index variable of a sum. Its id identifies it: two index variables may have the same name.
 struct IndexVar {
   /// The name of the index variable, for printing only.
   std::string name;
-  /// The plate that the variable ranges over, with aliases resolved. Nested plates keep their own id.
+  /// The plate that the variable ranges over, never an alias of another plate.
   model::PlateId plate;
-  /// For a nested plate, the element of the parent plate in whose row the variable ranges.
+  /// For a nested plate, the element of the parent plate whose row the variable ranges over; else none.
   std::optional<IndexId> parent;
   /// True if the variable ranges over the values of a latent category (it replaces a latent index).
   bool selector = false;
@@ -196,7 +197,7 @@ using CoefNode = std::variant<CoefNumber, CoefConstant, CoefData, CoefArray, Coe
                               CoefMultiply, CoefApply, CoefSum, CoefInverse, CoefLogDet>;
 
 /// Returns the coefficients directly below a node: the parts of a sum or product, the argument of a function, or the
-/// body of a sum over an index variable.
+/// body of a sum over an index variable. Other nodes have none.
 std::vector<CoefId> parts_of(const CoefNode& node);
 
 /// The arena of index variables, index expressions and coefficients that the terms of one density share. Expressions
@@ -205,7 +206,7 @@ class Algebra {
  public:
   /// Adds an index variable and returns its id. Every call adds a new one.
   IndexVarId bound(IndexVar b);
-  /// Adds an index variable with the name, plate and kind of `b` and the given parent, and returns its id.
+  /// Adds an index variable like `b`, but with the given parent, and returns its id. Every call adds a new one.
   IndexVarId fresh_like(IndexVarId b, std::optional<IndexId> parent);
 
   /// Returns the id of an index expression, which is added if there is no equal one.
@@ -227,7 +228,8 @@ class Algebra {
   /// Returns the product of two coefficients, simplified.
   CoefId multiply(CoefId a, CoefId b) { return multiply({a, b}); }
   /// Returns f(a). It evaluates f at a literal number if the result is finite, and cancels inverse functions (log of
-  /// exp, reciprocal of reciprocal). The reciprocal of a product is taken factor by factor.
+  /// exp, reciprocal of reciprocal). The log of a reciprocal is minus the log. The reciprocal of a product is taken
+  /// factor by factor.
   CoefId apply(Function f, CoefId a);
 
   /// Returns the index variable with the given id.
@@ -264,7 +266,7 @@ class Algebra {
   /// Returns the coefficient with the index expressions in it replaced by `s`, and simplified.
   CoefId substitute(CoefId c, const Substitution& s);
   /// Returns the substitution of the index variable `b` by `by`. Offsets add up: t+1 with t = u-1 is u. An offset
-  /// cannot be added to a lookup or coordinate, so `t-1` stays as it is for these.
+  /// cannot be added to a lookup or coordinate, so `t-1` stays as it is for these. The algebra must outlive the result.
   Substitution replace(IndexVarId b, IndexId by);
 
  private:

@@ -17,9 +17,9 @@
 
 namespace lehr::density {
 
-/// A function of one element that is a sufficient statistic of no family: mu^4, x log x of a variable that is no point,
-/// lgamma(alpha). An atom with such a function keeps its variable from having a conjugate conditional. The fields serve
-/// the error message and its advice.
+/// A function that is a sufficient statistic of no family: mu^4, x log x of a variable that is no point, lgamma(alpha).
+/// An atom with such a function keeps its variable from having a conjugate conditional. A function of several
+/// variables, exp(a + b), is an atom of the first of them. The fields serve the error message and its advice.
 struct Opaque {
   /// The function in words, "mu^4" or "lgamma(alpha)". It identifies the function; an empty text means that there is
   /// none and the atom is an ordinary statistic.
@@ -28,7 +28,8 @@ struct Opaque {
   int power = 0;
   /// True if the function is a product of several statistics that is no power, before `functions` are applied.
   bool product = false;
-  /// The functions that are applied to the power or product, outermost first: {log, exp} for log(exp(...)).
+  /// The functions that are applied to the power or product, outermost first: {log, exp} for log(exp(...)). What is
+  /// inside a function other than log, log(1 - x) and 1 / x is not listed: {exp} for exp(log(...)).
   std::vector<Function> functions;
 
   /// Returns true if there is no such function, so that the atom is an ordinary statistic of its family.
@@ -46,7 +47,8 @@ struct Atom {
   std::vector<IndexId> axes;
   /// Which sufficient statistic of the element it is: its value, square, logarithm, indicator and so on.
   math::Stat stat = math::Stat::value;
-  /// The indices that the statistic itself has, math::event_rank(stat) of them: j and l of x_j x_l, k of [z = k].
+  /// The indices that the statistic itself has, math::event_rank(stat) of them: j and l of x_j x_l, k of [z = k]. The
+  /// `weighted` of a number (NormalGamma) has none.
   std::vector<IndexId> event;
   /// The function that stands in place of `stat`, if the term has no statistic of a family here.
   Opaque opaque;
@@ -75,8 +77,8 @@ struct Guard {
 /// These have a separate factor for each copy, so the update of one copy sees the term once.
 struct Multiplicity {
   /// Who has a factor for each copy: all variables on a plate declared with `times`, or one variable. The variable is
-  /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category with an impossible
-  /// choice, for which the count is 0.
+  /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category or bit with an
+  /// impossible choice, for which the count is 0.
   std::variant<model::PlateId, model::VariableId> owner;
   /// How many copies the element stands for, a coefficient.
   CoefId count;
@@ -95,7 +97,7 @@ struct Origin {
   Span span;
   /// True if the terms are of an observed variable's statement or of a potential, and not of a prior.
   bool observed = false;
-  /// True for a prior without a normaliser; its constant was dropped, so the ELBO is known up to a constant.
+  /// True for a prior without a normaliser. Its constants were dropped, so the ELBO is correct up to a constant.
   bool improper = false;
 };
 
@@ -125,7 +127,9 @@ struct Density {
   std::vector<Term> terms;
 };
 
-/// Properties of the data that change the terms of the density.
+/// What the data decide about the terms of the density: which variables have missing values or elements without data,
+/// and which concentrations have entries of 0. The default is data with none of these. Flags that a list lacks at its
+/// end are false.
 struct ExpandOptions {
   /// By VariableId: true if the variable is observed with missing values, or is latent with a mask (model::mask_of).
   std::vector<bool> may_be_missing;
@@ -138,8 +142,9 @@ struct ExpandOptions {
   bool any() const;
 };
 
-/// Returns notes on how the sum of the terms differs from the log joint: it is a lower bound of it (logistic links),
-/// or is known up to a constant (improper priors). The result is one phrase for each difference, empty for most models.
+/// Returns notes on how the sum of the terms differs from the log joint. It is a lower bound of it for logistic links,
+/// softmax and absolute values, and it lacks a constant for improper priors. The result has one note for each of these
+/// four kinds that the model has, with the names of the variables; it is empty for most models.
 std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d);
 
 /// Returns true if `v` has a separate factor for each of the copies that `x` counts.
@@ -156,8 +161,8 @@ namespace lehr {
 
 /// The log joint of a model together with the model that it belongs to.
 struct Expanded {
-  /// The model, with the auxiliary variables that the expansion added behind its own. They do not depend on the
-  /// options, so data can be bound to the model with or without them.
+  /// The model, with the auxiliary variables, their plates and the masks that the expansion added. They stand behind
+  /// the model's own, whose ids stay the same: data that are bound to the unexpanded model fit this one too.
   model::Model model;
   /// The log joint of `model`, or a lower bound of it.
   density::Density density;

@@ -43,21 +43,23 @@ class Expander {
   };
   /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
   struct Scope {
-    /// The index variables that the statement or sum(...) has introduced.
+    /// The index variables that the statement or sum(...) has introduced, and those of `selectors`.
     std::set<IndexVarId> index_vars;
     /// The selectors (index variables in place of latent indices) whose sums stand around this scope.
     std::vector<Selector> selectors;
   };
   /// A parameter of the distribution that is being expanded, as the user gave it.
   struct Argument {
-    /// The name under which the user gave the parameter (sd or precision); null for a parameter inside a conversion.
+    /// The name under which the user gave the parameter (sd or precision); null inside the formula of a conversion
+    /// (Spelling::convert), where `value` is used as it is.
     const math::Spelling* spelling = nullptr;
     /// The expression that the user gave for the parameter.
     model::ExprId value;
     /// A polynomial that is read instead of `value`, if there is one.
     std::optional<Poly> instead = {};
   };
-  /// The parameters of the distribution that is being expanded, by their canonical names.
+  /// The parameters of the distribution that is being expanded, by their canonical names. Inside the formula of a
+  /// conversion: the parameter that is converted, by the name that the user typed.
   using Arguments = std::map<std::string, Argument>;
 
   // expander_index.cpp: index variables, indices, scopes
@@ -111,21 +113,22 @@ class Expander {
   /// Returns the entry [row, column] of the inverse of a matrix variable, at its element `lead`.
   Poly inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column);
   /// Returns the value of a variable: its data if it is observed, else an atom. `all` indexes its axes, then its event
-  /// axes. A bit whose value sum_over_bit_values() has fixed is that number.
+  /// axes. A bit or spin whose value sum_over_bit_values() has fixed is that number. A latent category is an error.
   Poly variable(model::VariableId v, std::vector<IndexId> all);
   /// Returns an entry of a data array of the model (a given). `all` indexes its axes, then its event axes.
   Poly given(model::GivenId g, std::vector<IndexId> all);
 
   // expander_functions.cpp: functions of polynomials
 
-  /// Returns the function f of a polynomial. It is exact where statistics allow it; otherwise an opaque atom, or an
-  /// error.
+  /// Returns the function f of a polynomial. It is exact where statistics allow it. Otherwise it is a local bound
+  /// (absolute(), log_gamma_of_points()), an opaque atom, or an error.
   Poly apply(Function f, const Poly& p);
   /// Returns the logarithm of a polynomial that is data, one product of statistics, or 1 - x. Any other sum is an
   /// error.
   Poly log(const Poly& p);
-  /// Returns the log that a family's formula takes of a parameter. In a prior with a literal 0 (Gamma(0, 0), precision
-  /// = 0) it is 0: the constant is infinite, so it is dropped and the prior marked as improper.
+  /// Returns the logarithm in a family's formula whose argument is p: family_log(p). If p is the literal 0 in a prior
+  /// (Gamma(0, 0), precision = 0), it returns 0: the constant is infinite, so it is dropped and the prior marked as
+  /// improper.
   Poly prior_log(const Poly& p);
   /// Returns true, and marks the statement as improper, if p is the literal 0 and the statement a prior.
   bool is_improper_zero(const Poly& p);
@@ -134,8 +137,8 @@ class Expander {
   /// Returns 1 / p for a polynomial p that is data or one product of statistics. A sum is an error.
   Poly reciprocal(const Poly& p);
   /// Returns any other function f of a polynomial p. Of data it is a coefficient; lgamma of points is a statistic or a
-  /// tangent. Otherwise it is an atom of the first variable in p that carries the function as Opaque, or 0 if p has no
-  /// atoms.
+  /// tangent; lgamma(1 + x) is log x + lgamma(x). Otherwise it is an atom of the first variable in p that carries the
+  /// function as Opaque, or 0 if p has no atoms.
   Poly opaque(Function f, const Poly& p);
   /// Returns a polynomial as text, for error messages.
   std::string text(const Poly& p) const;
@@ -155,8 +158,9 @@ class Expander {
   std::set<model::VariableId> choosing_variables(CoefId c) const;
   /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
   bool depends_on_latent(model::ExprId e) const;
-  /// Makes the number of trials possible where a latent variable chooses it: if the observed count exceeds it, the
-  /// count itself is put in place of it. Returns the exclude_where() terms that exclude such choices.
+  /// Excludes choices of a latent variable under which the number of trials is impossible: below the observed count, or
+  /// for a vector of counts different from their sum. Returns the exclude_where() terms of these choices. For single
+  /// counts it also replaces an impossible number in `arguments` by the count, so that the log density stays finite.
   Poly exclude_above_total(Arguments& arguments);
 
   // augment.cpp: auxiliary variables
@@ -176,8 +180,10 @@ class Expander {
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
   /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
   Poly log_gap(const Poly& p);
-  /// Returns log probit(sign * argument). It adds a Normal variable about the argument that is above 0 for sign > 0,
-  /// else below (Albert & Chib 1993).
+  /// Returns log probit(sign * argument), where probit is the Normal distribution function. It is exact for data.
+  /// Otherwise the statement must be of an observed bit. Then it adds a Normal variable about the argument that is
+  /// above 0 for sign > 0, else below (Albert & Chib 1993). In variational inference it is log_probit_at_point()
+  /// instead if a category, a bit or the part of a mixture switches the argument.
   Poly log_probit(model::ExprId argument, double sign);
   /// Returns the quadratic lower bound of log softmax(scores) at the component `at` (Boehning 1992).
   Poly log_softmax(model::ExprId scores, IndexId at);
@@ -204,13 +210,14 @@ class Expander {
     /// The limits of the censored statement, one or two.
     std::vector<Side> sides;
   };
-  /// Returns, for an observed statement with limits, the coefficients that say which elements are censored.
+  /// Returns the coefficients that say which elements of the present observed statement are censored, and where. A
+  /// value at a limit counts as beyond it.
   Censoring censoring(const model::Limits& limits);
   /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
   /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
   Poly censored(const model::Distribution& d, const model::Limits& limits);
-  /// Returns the terms that limit that auxiliary variable: to the observed value within the limits, to the tail beyond
-  /// them.
+  /// Returns the terms that limit the auxiliary variable of censored(): to the observed value within the limits, to the
+  /// tail beyond them.
   Poly censored_value(const model::Limits& limits);
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
@@ -221,14 +228,16 @@ class Expander {
   /// model).
   Poly within_limits(const model::Limits& limits);
   /// Returns the statement's auxiliary variable of that kind, axes and values, which is added if there is none. Tangent
-  /// points are separate for each part of a mixture and for each setting of the bits that is being expanded.
+  /// points are separate for each part of a mixture and for each setting of the bits that is being expanded, but not
+  /// for a sampler.
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values, const math::FamilyRow* bound = nullptr);
   /// Adds an auxiliary variable of the statement to the model. `values` is the plate of a category's values or of a
   /// vector's components; `bound` is the family row of a tangent point.
   model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                                   std::optional<model::PlateId> values, const math::FamilyRow* bound);
-  /// Returns the plate of the values of a source: `fixed` single summands, then the elements of `spread`.
+  /// Returns the plate of the values of a source: `fixed` single summands, then the elements of `spread`. It adds a
+  /// plate to the model, unless `fixed` is 0: then it returns `spread`.
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
   /// Moves the observed count of a term with a source from the coefficient to a multiplicity that the source owns: each
   /// count has a source of its own.
@@ -244,8 +253,8 @@ class Expander {
     /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
-  /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
-  /// family row of the point.
+  /// Adds a tangent point with one element for each value of the index variables that p mentions and does not sum over;
+  /// for a sampler, selectors are left out. `bound` is the family row of the point.
   TangentPoint new_tangent_point(const math::FamilyRow& bound, const Poly& p);
   /// Returns the statement's tangent point. It has an element for each element of the statement and each value of the
   /// selectors in p. If `at` is given, it also has one for each element of that plate. `values` is the plate of its
@@ -256,13 +265,14 @@ class Expander {
   /// Returns one statistic of a tangent point as a polynomial.
   Poly statistic(const TangentPoint& at, math::Stat s, std::vector<IndexId> event = {});
   /// Returns |p| of a polynomial: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
-  /// The point xi is a new variable.
+  /// The point xi is a new variable. In a potential, |p| of random variables is an error.
   Poly absolute(const Poly& p);
   /// Returns true if every term of p is data times at most one positive variable that the guide makes a point.
   bool is_sum_of_points(const Poly& p) const;
   /// Returns log Gamma(p): a statistic if p is one point, else the tangent, a lower bound for a sum of points.
   Poly log_gamma_of_points(const Poly& p);
-  /// Reports a term in which a local bound has the sign that makes it a bound of the wrong side.
+  /// Reports the first term in which the tangent of log Gamma has a negative coefficient: the term would be an upper
+  /// bound.
   void check_bound_signs(const Poly& p);
 
   // switches.cpp: a tangent point for each value of a switch
@@ -271,12 +281,13 @@ class Expander {
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
   /// Returns the selectors that occur free in p, as indices; none for a sampler.
   std::vector<IndexId> free_selectors(const Poly& p) const;
-  /// Returns true if the log density, or a parameter of the distribution, needs a local bound.
+  /// Returns true if the formula has an absolute value, or a parameter of the distribution is a link (logistic, probit,
+  /// softmax, ordered_logistic): these have local bounds.
   bool needs_local_bound(const model::Distribution& d, const math::Expr& formula) const;
-  /// Returns true if the indices mention no index variables but the statement's own.
+  /// Returns true if the indices mention no index variables but the statement's own, also inside lookups.
   bool uses_only_own_indices(const std::vector<model::Index>& indices) const;
-  /// Returns the first three latent bits and spins in the parameters that have one element for each element of the
-  /// statement.
+  /// Returns the first three latent bits and spins in the parameters, those whose element is determined by the element
+  /// of the statement (uses_only_own_indices).
   std::vector<Element> switching_bits(const model::Distribution& d);
   /// Returns the sum, over all values of the bits, of their indicator times `density` with the bits fixed to the
   /// values.
@@ -315,23 +326,25 @@ class Expander {
   /// Returns the log density of an MvNormal with independent entries as a sum over the entries, each with its entry of
   /// the mask.
   Poly masked_entries(const model::Distribution& d, model::VariableId v, model::GivenId mask);
-  /// Brings the terms into normal form, merges like terms and appends them to the density with a new origin.
+  /// Brings the terms into normal form, merges like terms and appends them to the density with a new origin. Reports
+  /// them instead if they weigh more than kMaxTerms.
   void finish(Poly p, const Origin& origin);
 
-  /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0.
+  /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0. It reports nothing if the
+  /// statement was already reported as too large.
   Poly fail(std::string why, std::vector<std::string> notes = {});
   /// Returns true if the variable is observed and its statement has limits.
   bool is_censored(model::VariableId v) const;
   /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
 
-  /// The model that is expanded; it grows by auxiliary variables.
+  /// The model that is expanded; it grows by auxiliary variables and their plates.
   model::Model& m_;
   /// The density that receives the terms of all statements.
   Density& out_;
   /// The algebra of that density, which stores indices and coefficients.
   Algebra& a_;
-  /// Properties of the data that change the terms.
+  /// What the data decide about the terms.
   const ExpandOptions& options_;
   /// True if the density is for a sampler, see expand_for_draws().
   const bool draws_;
@@ -365,7 +378,7 @@ class Expander {
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// True if the density of the statement that is being expanded has no normaliser.
+  /// True if the distribution that is being expanded (the main one or `start` of the statement) has no normaliser.
   bool improper_ = false;
   /// True once the statement was reported as too large: the rest of it is not expanded.
   bool too_large_ = false;

@@ -20,8 +20,9 @@ Poly constant(Algebra& a, double v);
 Poly add(Poly a, const Poly& b);
 /// Returns the product of a coefficient and a polynomial, c * p, without the terms whose coefficient becomes 0.
 Poly scale(Algebra& a, CoefId c, Poly p);
-/// Returns p * q, a term for each pair of terms. Index variables of `q` that also stand in `p` are renamed first, so
-/// (sum(k) x[k]) * (sum(k) x[k]) becomes a sum over two independent index variables.
+/// Returns p * q, a term for each pair of terms whose coefficient is not 0. If both terms of a pair sum over the same
+/// index variable, those of the second are renamed first. So (sum(k) x[k]) * (sum(k) x[k]) becomes a sum over two
+/// independent index variables.
 Poly multiply(Algebra& a, const Poly& p, const Poly& q);
 /// Returns the polynomial with every term summed over the index variable `b` as well.
 Poly with_index_var(Poly p, IndexVarId b);
@@ -44,15 +45,17 @@ void collect(const Algebra& a, const Atom& x, std::set<IndexVarId>& out);
 /// Adds to `out` the index variables that a guard mentions, also inside lookups.
 void collect(const Algebra& a, const Guard& g, std::set<IndexVarId>& out);
 
-/// Returns the coefficient that equals the polynomial, with sums as CoefSum. It returns nothing if a term in normal
-/// form has atoms, multiplicities or guards, for then the value depends on latent variables or on conditions.
+/// Returns the coefficient that equals the polynomial (0 for the empty one), with sums over index variables as CoefSum.
+/// It returns nothing if a term in normal form has atoms, multiplicities or guards, for then the value depends on
+/// latent variables or on conditions.
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p);
 
-/// Returns an equal polynomial with fewer terms: all terms that depend on data alone become one term, and like terms
-/// are added up.
+/// Returns an equal polynomial with fewer terms: all terms without atoms, guards and multiplicities become one term,
+/// and like terms are added up.
 Poly compacted(Algebra& a, const model::Model& m, const Poly& p);
 
-/// The largest total weight() of the terms of one statement. Beyond it the statement is refused.
+/// The largest total weight() of the terms of one statement or potential, and the most terms of a product in it. Beyond
+/// it the statement is refused.
 inline constexpr std::size_t kMaxTerms = 50'000;
 /// Returns what a term counts towards kMaxTerms: 1, and 1 more for each guard.
 inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }

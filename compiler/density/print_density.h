@@ -8,8 +8,8 @@
 
 namespace lehr::density {
 
-/// Gives index variables unique printed names, and holds the model and algebra that is printed from. A name is that of
-/// the plate, with a prime for each earlier index variable over the same plate: n, n', n''.
+/// Gives index variables unique printed names, and holds the model and algebra that is printed from. A name is
+/// IndexVar::name, with a prime for each earlier index variable of the same name: n, n', n''.
 class Names {
  public:
   /// Starts with no names given. `m` and `a` must outlive this object.
@@ -49,7 +49,8 @@ std::string print_poly(const model::Model& m, const Density& d, const Poly& p);
 
 namespace lehr {
 
-/// Returns the text of a whole density: each statement with its line, then its terms, one a line.
+/// Returns the text of a whole density: each statement or potential with its line in `source`, then its terms, one a
+/// line.
 std::string print(const model::Model& model, const density::Density& density, const Source& source);
 
 }  // namespace lehr
