@@ -20,7 +20,8 @@ constexpr std::size_t kMaxIndices = 8;
 /// A matrix with what has been computed from it.
 struct Factorised {
   Eigen::LLT<Eigen::MatrixXd> cholesky;  // of the matrix
-  /// The inverse, and the inverse Cholesky factor if it was asked for. Empty if the matrix is not positive definite.
+  /// The inverse, and the inverse Cholesky factor once a formula has read it. Empty if the matrix is not positive
+  /// definite.
   Eigen::MatrixXd inverse, root;
   double logdet = kNaN;  // log determinant; NaN if the matrix is not positive definite
 };
@@ -310,7 +311,7 @@ double log_normaliser(const Factor& factor, const Environment& natural) {
 
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature) {
   if (row.improper) return kNaN;
-  // Probabilities that round to 0 or 1 are known by their logarithms alone.
+  // Of probabilities that round to 0 or 1, only the logarithms are precise.
   constexpr double kRounds = -20;
   const bool rounds = std::ranges::any_of(
       parameters.logarithms, [](const auto& p) { return std::min(p.second.first, p.second.second) < kRounds; });

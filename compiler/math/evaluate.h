@@ -44,10 +44,10 @@ double log_density(const FamilyRow& row, const Environment& environment);
 const AtValue* categorical_lookup(const FamilyRow& row);
 
 /// Returns the canonical parameters of the density, by name, from those that the user typed: `sd` gives `precision`.
-/// `spelled` has the typed ones by spelling.
+/// `spelled` has the typed ones by spelling. A parameter that is not in it is left out.
 std::map<std::string, Quantity> canonical_parameters(const FamilyRow& row, const Environment& spelled);
 /// Returns the canonical parameters concatenated in row order, matrices row-major. This is the argument that
-/// FamilyRow::draw and FamilyRow::tempered take.
+/// FamilyRow::draw, FamilyRow::tempered and FamilyRow::log_tail take. A parameter that is not in `parameters` is NaN.
 std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters);
 
 /// Returns the exported parameters of a factor, by name, from its natural parameters. `natural` has these by
@@ -59,7 +59,7 @@ std::map<std::string, Quantity> natural_from_parameters(const Factor& factor, co
 /// density.
 std::map<std::string, Quantity> parameters_from_density(const Factor& factor, const Environment& density);
 
-/// Returns true if the factor is a proper distribution: all formulas in Factor::valid are positive, and matrix
+/// Returns true if the factor is a proper distribution: all formulas in Factor::valid are positive, and exported matrix
 /// parameters are positive definite.
 bool is_proper(const Factor& factor, const Environment& parameters);
 
@@ -67,9 +67,11 @@ bool is_proper(const Factor& factor, const Environment& parameters);
 /// infinity outside the domain.
 double log_normaliser(const Factor& factor, const Environment& natural);
 
-/// Returns the log of the integral (or sum) over x of p(x | parameters)^(1/temperature), base measure included. It is
-/// computed from the natural parameters if the row has a factor, from FamilyRow::tempered if the row has one, else by
-/// summation over counts. It is infinite where the integral is, and NaN for improper families.
+/// Returns the log of the integral (or sum) over x of p(x | parameters)^(1/temperature), base measure included, for
+/// canonical parameters. It is FamilyRow::tempered if the row has one, else it is computed from the natural parameters
+/// if the row has a factor, else by summation over counts. Bits and counts with a probability that rounds to 0 or 1
+/// (Environment::logarithms) are always summed. It is infinite where the integral is. It is NaN for improper families,
+/// and for values that are no counts if the row has neither.
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature);
 
 }  // namespace lehr::math

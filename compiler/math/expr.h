@@ -88,7 +88,7 @@ struct Sum {
   Index index;                                  // the index variable
   Expr body;                                    // the summand
   bool largest = false;                         // it is the maximum instead of the sum
-  bool operator==(const Sum&) const = default;  // same index variable and body
+  bool operator==(const Sum&) const = default;  // same index variable, body and kind
 };
 /// The Kronecker delta: 1 if the indices are equal, else 0.
 struct Delta {
@@ -135,7 +135,7 @@ Expr operator-(Expr a);
 Expr operator*(Expr a, Expr b);
 /// Returns a / b, as a * reciprocal(b).
 Expr operator/(Expr a, Expr b);
-/// Returns the formula f(a); a number if `a` is one.
+/// Returns the formula f(a). If `a` is a number, it returns the number f(a), which is NaN outside the domain.
 Expr apply(Function f, Expr a);
 /// Returns the natural logarithm of `a`.
 inline Expr log(Expr a) { return apply(Function::log, std::move(a)); }

@@ -10,19 +10,21 @@
 namespace lehr::math {
 
 /// A function that makes one draw: a number, a vector or a row-major matrix. Draws of joint families have the mean
-/// first, then the precision. It may be called any number of times.
+/// first, then the precision; those of SwitchedNormal have the number first, then 1 for the value of the category and 0
+/// for the others. It may be called any number of times.
 using Draw = std::function<std::vector<double>(Rng& rng)>;
 
 /// Returns a function that draws from a variational factor with these exported parameters. Of a point factor it returns
 /// the point. `parameters.extent` is the size of the event axis, or the number of values of a category. `row` and
 /// `factor` must outlive the function. It is empty if the family has no draws or draws that need the data.
 ///
-/// FamilyRow::draw is used if every parameter of the factor is also a spelling of the density; otherwise the steps in
-/// Factor::draw are evaluated.
+/// FamilyRow::draw is used if every exported parameter of the factor is also a spelling of the density; otherwise the
+/// steps in Factor::draw are evaluated.
 Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters);
 
-/// Makes a factor wider about its mean: `at` has its parameters, and `width` a factor for the standard deviation of
-/// each number of the value. Families without a rule for it stay as they are.
+/// Makes a factor wider about its mean: `at` has its parameters, and `width` a number for each number of the value, by
+/// which its standard deviation is multiplied. Normal and MvNormal follow it exactly. Gamma, InverseGamma, Beta,
+/// Dirichlet and Wishart follow the mean of `width`, as far as they can. Other families stay as they are.
 void widen(const FamilyRow& row, std::span<const double> width, Environment& at);
 
 }  // namespace lehr::math

@@ -33,7 +33,8 @@ enum class Noise {
   /// PG(b, argument) / b: a Polya-Gamma number divided by its shape b, the second argument. Here b is the number of
   /// trials times the power of a tempered likelihood.
   polya_gamma,
-  /// The number of successes in `argument` trials. Code for categories with copies uses it; no row does.
+  /// The number of successes in `argument` trials; the second argument is the probability of success. Code for
+  /// categories with copies uses it, and no family row.
   binomial,
   truncated  // standard Normal between `argument` and the second argument
 };
@@ -75,6 +76,7 @@ std::string_view name_of(Support s);
 ///
 ///   log logistic(e) >= e / 2 + offset - curvature e^2                            touches at e = xi and -xi
 ///   log Gamma(e) >= offset + tangent e                                           touches at e = z
+///   log Phi(e) >= offset + tangent e - e^2 / 2                                   touches at e = m (probit)
 ///   log sum_k exp e_k <= offset + e' slope + e' A e,  A e = (e - mean(e)) / 4    touches at e = psi
 ///
 /// `above`, `below`, `lower` and `upper` are statistics of a number between limits, and are 0 wherever the number can
@@ -97,13 +99,13 @@ enum class Stat {
   entry,            // X_jl of a matrix
   logdet,           // log det X
   inverse_entry,    // (X^-1)_jl
-  tangent,          // digamma(z) of a point z of log Gamma
+  tangent,          // digamma(z) of a point z of log Gamma; m + phi(m) / Phi(m) of a point m of log Phi
   weighted,         // t m or (L m)_j of joint families, t m_j of `scaled`
   weighted_square,  // t m^2 or m' L m of joint families
   weighted2,        // t m_j m_l of `scaled`
   curvature,        // tanh(xi / 2) / (4 xi) of a point xi of the logistic function
   /// The constant of a bound at its point: log logistic(xi) - xi / 2 + curvature(xi) xi^2; log Gamma(z) - z digamma(z);
-  /// log sum_k exp psi_k - psi' softmax(psi) + psi' A psi.
+  /// log Phi(m) - m tangent(m) + m^2 / 2; log sum_k exp psi_k - psi' softmax(psi) + psi' A psi.
   offset,
   switched,         // [z = k] x of a category z with a number x
   switched_square,  // [z = k] x^2
@@ -137,10 +139,11 @@ struct StatisticRow {
   Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// The meaning of a factor's parameter, for code that works on any family: random starts, chains, averages of factors.
+/// The meaning of a factor's parameter, for code that works on any family, such as random starts, invariances, and
+/// latent variables of which some elements are observed.
 enum class ParameterRole {
-  value,          // the value itself, of a point factor
-  location,       // a location, any real number
+  value,          // the value itself, of a point factor or a draw
+  location,       // a location: any real number, or the mean of a spin
   precision,      // the precision of the location, if the factor has both
   freedom,        // degrees of freedom of a matrix
   probabilities,  // probabilities of the values of a category
@@ -156,10 +159,11 @@ struct FactorParameter {
   std::string name;    // name in the posterior and in formulas
   int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
   /// The parameter as a formula of natural symbols and of parameters earlier in the same list, exported or not. Wishart
-  /// has df, then rate = -2 n_entry, then scale = inverse("rate").
+  /// has df, then rate = -2 n_entry, then scale = inverse("rate"). A step of a draw may mention all parameters of the
+  /// factor, too.
   Expr from_natural;
-  /// False for an intermediate of the formulas `from_natural`. It is not stored in the posterior, and no other formula
-  /// of the factor mentions it.
+  /// False for an intermediate of the formulas `from_natural`. It is not stored in the posterior, so the statistics and
+  /// the entropy do not mention it; `draw`, `mode` and `valid` may.
   bool exported = true;
   /// For joint families: true if it is stored under the name of the mean instead of that of the precision.
   bool of_mean = false;
@@ -187,7 +191,7 @@ struct MeanAndSd {
 struct Factor {
   std::vector<FactorParameter> parameters;  // parameters, in the order in which they are computed and stored
   std::vector<StatisticRow> statistics;     // sufficient statistics t(x)
-  Expr log_normaliser = 0.0;                // A(eta), a formula of the parameters
+  Expr log_normaliser = 0.0;                // A(eta), a formula of the parameters; of points of bounds, of naturals
   Expr entropy = 0.0;  // in nats, a formula of the parameters; finite also where a probability is 0 or 1
   /// The entropy as a formula of parameters and expected statistics (expected_symbol), used where the expectations have
   /// been computed. It calls fewer functions.
@@ -201,7 +205,8 @@ struct Factor {
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
   /// The mode of the density with respect to Lebesgue or counting measure, with kFirst and kSecond as the support has
-  /// them. A point factor is at this value. None for categories (their mode is the largest natural) and joint families.
+  /// them. A point factor is at this value. None for categories (their mode is the largest natural), joint families and
+  /// points of bounds.
   std::optional<Expr> mode;
   /// Formulas that must be >= 0 for `mode` to be the mode, at every kFirst if that is free. Examples are shape - 1,
   /// concentration - 1, and Wishart's df - D - 1. If one is negative, the density has no maximum inside its support.
@@ -244,7 +249,7 @@ struct Spelling {
   /// parameter itself.
   std::optional<Expr> convert = {};
   int event_rank = 0;     // of the argument: 0 a number, 1 a vector over the event axis, 2 a matrix
-  bool optional = false;  // the argument may be omitted (Multinomial's n)
+  bool optional = false;  // the argument may be omitted, as Multinomial's n
   /// Where its values must lie; the ends of the unit interval are allowed. Each entry of a vector is checked by itself,
   /// a simplex as a whole.
   Support domain = Support::real;
@@ -270,32 +275,35 @@ struct Compound {
 struct FamilyRow {
   std::string name;     // as the user types it
   std::string summary;  // one line for `lehr families`
-  Support support;      // where its values lie; of joint families, where the mean lies
+  Support support;      // where its values lie; of NormalGamma and NormalWishart, where the mean lies
   /// The parameters that the user may type, in positional order. Alternatives for one canonical parameter are adjacent.
   std::vector<Spelling> spellings = {};
   bool positional = false;  // arguments may be positional, because there is one parameterisation
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
   /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
-  bool improper = false;              // no finite integral (Flat, Jeffreys), or no density at all (points of bounds)
+  /// True if the density has no finite integral (Flat, Jeffreys), or if the row has no density: points of bounds,
+  /// families of points, TruncatedNormal.
+  bool improper = false;
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
-  /// In a joint family: the support of the precision.
+  /// In NormalGamma and NormalWishart: the support of the precision. None in all other rows.
   std::optional<Support> joint_precision = {};
   /// Returns one draw of extent^rank numbers (joint families: mean, then precision). `parameters` are the canonical
-  /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis, 1
-  /// for numbers. Multinomial needs its n here, although its density does not mention it. Empty for improper families.
+  /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis,
+  /// the number of values of a category, or 1 for other numbers. Multinomial needs its n here, although its density
+  /// does not mention it. Empty for priors without a normaliser, points of bounds and joint variables.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
-  /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters as for `draw`. It is
-  /// set if the natural parameters of `factor` do not give it: the row has no factor, or its base measure is not
-  /// constant.
+  /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters and extent as for
+  /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
+  /// tempered_log_normaliser() is the function to call.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
   /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
   /// on them.
   std::vector<std::string> location = {};
-  /// Returns the marginal distribution of each component of the factor's value, for parameters as in Factor::moments.
-  /// Empty if the components are no numbers.
+  /// Returns the marginal distribution of each component of the factor's value, for parameters as in Factor::moments. A
+  /// component without a closed form has kind `none`. Empty for rows that have none.
   std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
-  /// Returns second moments of the factor's value, for parameters as in Factor::moments.
+  /// Returns second moments of the factor's value, for parameters as in Factor::moments. Empty for rows that have none.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
   /// Mean and covariance of the density given the canonical parameters, at kFirst and kSecond as the support has them.
   /// For categories, the mean is the probabilities of the values. None if they are no such formula, or may not exist.
@@ -309,29 +317,32 @@ struct FamilyRow {
   /// Returns the log probability of a value at or above x, or at or below x if `above` is false. For families for which
   /// log_above and log_below are no formulas. Parameters as for `draw`.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
-  /// Returns the predictive distribution of a number with its parameters integrated out. The canonical parameters, in
-  /// row order, are independent with these margins. For vectors, the arguments and the result belong to one component.
-  /// Returns nothing if there is no closed form.
+  /// Returns the predictive distribution of a number, with its parameters integrated out. The parameters are
+  /// independent of each other; `parameters` has their margins, in the order of density_parameters(). For vectors, the
+  /// arguments and the result belong to one component. Returns nothing if there is no closed form for these margins.
+  /// Empty for families without any, and for Normal ones, which have normal_mixture().
   std::function<std::optional<Predictive>(std::span<const ScalarMarginal> parameters)> predictive = {};
   /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
-  /// The name of another row for the same distribution, which is meant if the parameters are named as in that row.
+  /// The name of another row for the same distribution, which is used if the parameters are named as in that row. Empty
+  /// if there is none.
   std::string alternative_row = {};
 };
 
 /// Returns the point factor of a family: all mass at the mode. Its exported parameter is `value`, the mode (categories:
 /// `probs`, each 0 or 1). Its expected statistics are those of the value, and its entropy is 0. Returns null if the
-/// family has no mode in closed form.
+/// family is no category and has no Factor::mode.
 const Factor* point_factor(const FamilyRow& row);
 
 /// Returns the sample factor of a family: all mass at one draw, for Gibbs sampling. Its exported parameters are the
 /// drawn values (categories: `probs`, each 0 or 1, or fractions of the copies). Its expected statistics are those of
-/// the values, and its entropy is 0. Returns null if the family has no draw.
+/// the values, and its entropy is 0. Returns null if the family is no category and has no Factor::draw.
 const Factor* sample_factor(const FamilyRow& row);
 
-/// A canonical parameter of a density: one that the log density mentions, after spellings such as `variance` have been
-/// converted.
+/// A canonical parameter of a density: one of those that the log density is a formula of, after spellings such as
+/// `variance` have been converted. Multinomial's n is one too, although the log density has the sum of the counts
+/// instead.
 struct DensityParameter {
   std::string name;    // as in Spelling::canonical
   int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
@@ -344,9 +355,10 @@ const std::vector<FamilyRow>& families();
 /// Returns the row of families() with this name, or null.
 const FamilyRow* find_family(std::string_view name);
 /// Returns the row with this name, or null. It finds all rows that a factor may have: those of families(), auxiliary
-/// points of bounds, joint factors and marginals.
+/// points of bounds, TruncatedNormal, families of points, joint factors and marginals.
 const FamilyRow* find_factor_family(std::string_view name);
-/// Returns the row of the joint family of a mean with support `mean` and a precision with support `precision`, or null.
+/// Returns the row of the joint family of a mean with support `mean` and a precision with support `precision`:
+/// NormalGamma, NormalWishart, or null.
 const FamilyRow* find_joint_family(Support mean, Support precision);
 
 /// Returns the row of the auxiliary xi of a logistic link, the point at which Jaakkola & Jordan's bound touches. As a
@@ -365,12 +377,12 @@ const FamilyRow& truncated_normal();
 /// Mallows, Scale mixtures of normal distributions (1974). Not in families().
 const FamilyRow& absolute_bound();
 
-/// Returns the row of the auxiliary z of log Gamma(e), where e is a sum of points. A tangent from below touches at e =
-/// z. Minka, Estimating a Dirichlet distribution (2000). Not in families().
+/// Returns the row of the auxiliary z of log Gamma(e), where e is a sum or multiple of points. A tangent from below
+/// touches at e = z. Minka, Estimating a Dirichlet distribution (2000). Not in families().
 const FamilyRow& log_gamma_bound();
 
-/// Returns the row of a family on `support` that has only a point factor, and whose statistics include all of `needed`;
-/// null if there is none. Not in families().
+/// Returns the first row of a family on `support` that has only a point factor, and whose statistics include all of
+/// `needed`; null if there is none. Not in families().
 const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// Returns the row of a category together with the number that it switches: the number is Normal for each value of the

@@ -13,7 +13,7 @@ namespace lehr::math {
 const FamilyRow& joint_family(Support joint);
 
 /// Returns the family of the marginal of one member of a joint variable. A real or a vector has a Normal, or Student's
-/// t if its precision is a member too. A positive number has a Gamma; a bit or category has its probabilities.
+/// t if its precision is a member too. A positive number has a Gamma, a bit a Bernoulli, a category a Categorical.
 const FamilyRow& marginal_family(Support member, Support joint);
 
 /// Returns the row of Student's t as the marginal of a number. Not in families(): it is not drawn from, and no term of

@@ -9,7 +9,7 @@ namespace lehr::math {
 struct ScalarMarginal {
   /// Which family. The comments give its parameters in the order first, second, third.
   enum class Kind {
-    none,                                   // no closed form is known
+    none,                                   // the distribution has no closed form here
     value,                                  // all mass at (value)
     normal,                                 // Normal (mean, sd)
     student,                                // Student's t (degrees of freedom, location, scale)
@@ -21,23 +21,25 @@ struct ScalarMarginal {
   double first = 0, second = 0, third = 0;  // parameters, as listed at the kind
 };
 
-/// Returns the number x with P(X <= x) = `probability`, which must be in (0, 1); for counts, the least x with at least
-/// that. NaN if the kind is `none` or a parameter is out of its domain.
+/// Returns the number x with P(X <= x) = `probability`, which must be in (0, 1); for counts, the least x with P(X <= x)
+/// at least that. NaN if the kind is `none` or a parameter is out of its domain.
 double quantile(const ScalarMarginal& margin, double probability);
 
 /// Returns P(X <= x). NaN if the kind is `none` or a parameter is out of its domain.
 double cumulative(const ScalarMarginal& margin, double x);
 
 /// Second moments of the value of a factor, and moments of its inverse (of a matrix, the matrix inverse), row-major.
-/// Joint families have those of the mean and of the inverse of the precision. A vector is empty if the row does not
-/// give it, and infinite where a moment does not exist.
+/// NormalGamma and NormalWishart have the covariance of the mean and the inverse of the precision; ScaledNormal has the
+/// covariance of the vector with its precision behind it. A vector is empty if the row does not give it, and infinite
+/// where a moment does not exist.
 struct Spread {
   std::vector<double> covariance = {};  // between the components of the value
   /// R with R' R the covariance. The variance of w'x is |R w|^2, which does not suffer from cancellation.
   std::vector<double> root = {};
   std::vector<double> inverse = {};         // E[1/x] or E[X^-1]
   std::vector<double> inverse_square = {};  // E[1/x^2] of numbers
-  /// In joint families: given the precision, the covariance of the mean is `tie` times the inverse of the precision.
+  /// In NormalGamma and NormalWishart: given the precision, the covariance of the mean is this number times the inverse
+  /// of the precision. 0 in other families.
   double inverse_precision_factor = 0;
   /// For a vector with a number tau that scales its precision: given tau, the covariance of the vector is this matrix
   /// divided by tau.

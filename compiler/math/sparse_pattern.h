@@ -25,11 +25,11 @@ struct SparsePattern {
   /// order. Returns nothing if the factor would have more than `most_filled` nonzeros.
   static std::optional<SparsePattern> make(std::int64_t size, std::vector<Pair> pairs, std::int64_t most_filled);
 
-  /// Returns the pairs of `rows` and `columns` as files have them: whole numbers from 0 to below `size`. Returns
-  /// nothing if there are others, or if the lengths differ.
+  /// Returns the pairs of `rows` and `columns`, coordinates in the numbers of a file. Their fractions are cut off.
+  /// Returns nothing if a number is not from 0 to below `size`, or if the lengths differ.
   static std::optional<std::vector<Pair>> pairs_of(std::span<const double> rows, std::span<const double> columns,
                                                    std::size_t size);
-  /// Makes the pattern whatever its nonzeros are in number.
+  /// Makes the pattern as above, without a limit on the nonzeros of the factor.
   static SparsePattern make(std::int64_t size, std::vector<Pair> pairs);
 
   std::int64_t size = 0;      // rows of the matrix: the number of coordinates
@@ -46,14 +46,14 @@ struct SparsePattern {
   // which the first is the diagonal.
   std::vector<std::int64_t> filled_first, filled_row;
   // The nonzeros left of the diagonal by row: the first of each position (and the end), their places among those by
-  // column, and the positions of their columns.
+  // column, and the positions of their columns. Without nonzeros, `left` and `left_column` have one unused number.
   std::vector<std::int64_t> left_first, left, left_column;
 
   /// Returns the number of entries.
   std::int64_t count() const { return static_cast<std::int64_t>(entries.size()); }
   /// Returns the number of nonzeros of the factor.
   std::int64_t filled() const { return static_cast<std::int64_t>(filled_row.size()); }
-  /// Returns the entry of two coordinates, or nothing.
+  /// Returns the entry of two coordinates, as an index into `entries`; nothing if it is 0 in the pattern.
   std::optional<std::size_t> find(std::int64_t a, std::int64_t b) const;
   /// Returns a number that differs, most probably, between different patterns.
   std::uint64_t digest() const;
@@ -62,18 +62,18 @@ struct SparsePattern {
 /// A Normal vector with a sparse precision matrix.
 class SparseNormal {
  public:
-  /// Makes the vector with these entries of the precision. The pattern must outlive it. is_proper() says whether the
-  /// matrix is positive definite; nothing else may be called if it is not.
+  /// Makes the vector whose precision has these numbers, in the order of SparsePattern::entries. The pattern must
+  /// outlive it. is_proper() says whether the matrix is positive definite; nothing else may be called if it is not.
   SparseNormal(const SparsePattern& pattern, std::span<const double> precision);
 
   /// Returns true if the precision is positive definite.
   bool is_proper() const { return proper_; }
-  /// Returns the variance of a weighted sum of coordinates.
+  /// Returns the variance of a weighted sum of coordinates: pairs of a coordinate and its weight.
   double variance(std::span<const std::pair<std::size_t, double>> weights) const;
   /// Returns the covariance of two coordinates.
   double covariance(std::size_t a, std::size_t b) const;
-  /// Returns the variances of all coordinates, and the covariances of all entries of the pattern, by entry (Takahashi,
-  /// Fagan & Chen 1973).
+  /// Returns the variances of all coordinates, and the covariances of all other entries of the pattern, in the order of
+  /// SparsePattern::entries (Takahashi, Fagan & Chen 1973).
   std::vector<double> covariances() const;
   /// Returns a draw of the vector minus its mean.
   std::vector<double> draw(Rng& rng) const;

@@ -1,4 +1,4 @@
-// Families whose mode is known, in closed form or by Newton's method, but whose expectations are not: they have point
+// Families that have a mode, in closed form or by Newton's method, but no expectations in closed form: they have point
 // factors only. They serve `guide point(...)` where the prior is not conjugate, for example a Gamma prior of a
 // variance.
 #include "compiler/math/families/rows.h"

@@ -1,6 +1,7 @@
 // Predictive distributions of the families that are not Gaussian: the functions that the rows store in
-// FamilyRow::predictive. Each takes the distribution of every parameter (a Margin). It returns the distribution of the
-// value with the parameters integrated out, where that has a closed form.
+// FamilyRow::predictive. Each takes the distribution of every canonical parameter (ScalarMarginal), in the order of
+// density_parameters(). It returns the distribution of the value with the parameters integrated out, where that has a
+// closed form. A constant parameter has kind `value`.
 //
 // Johnson, Kemp & Kotz, Univariate Discrete Distributions (2005), 5.13, 6.2.2; Johnson, Kotz & Balakrishnan, Continuous
 // Univariate Distributions (1994), 20.1.
@@ -17,7 +18,7 @@ namespace lehr::math {
 std::optional<Predictive> predictive_poisson(std::span<const ScalarMarginal> p);
 /// Returns the distribution of a Binomial count with n = `p[0]` trials, a constant, and a probability distributed as
 /// `p[1]`. It is binomial for a constant probability, and beta-binomial for a Beta with n up to a million. Otherwise
-/// returns nothing.
+/// returns nothing. It also serves one count of a Multinomial.
 std::optional<Predictive> predictive_binomial(std::span<const ScalarMarginal> p);
 /// Returns the distribution of a Geometric count whose probability has the distribution `p[0]`: geometric for a
 /// constant, Waring for a Beta, else nothing.

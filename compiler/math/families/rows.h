@@ -1,5 +1,5 @@
 // Declares the groups of rows that families.cpp joins, and the notation in which rows are written. Only the files that
-// define rows, and their helpers, include it.
+// define rows, join them or make factors of them (point.cpp) include it.
 #pragma once
 #include <algorithm>
 #include <cmath>
