@@ -15,22 +15,25 @@ namespace lehr::conditionals {
 struct CollapsedAuxiliary {
   /// The block of the auxiliary variable that is integrated out.
   BlockId auxiliary;
-  /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms, one of
-  /// the auxiliary and one of the block, and no coefficient. An entry with the first atom alone means that any element
-  /// may. In several entries, the element of the block is a function of the auxiliary's.
+  /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms without
+  /// event indices, one of the auxiliary and one of the block, and the index variables that they mention; its other
+  /// fields mean nothing. A single entry with the first atom alone means that any element may. If there are several
+  /// entries, the element of the block is a function of the auxiliary's in each.
   std::vector<density::Term> pairs;
 };
 
 /// Returns the auxiliary variables of links (such as logistic and probit) that a Gibbs draw of the block integrates
 /// out, in order of their blocks. Each is itself drawn, has a log normaliser in closed form, and shares a term with the
-/// block. One is left out if some axis of its elements is not a plain index variable, or if it shares a term with
-/// another auxiliary. So is one of a chain, unless the element of the auxiliary determines that of the chain.
+/// block. One is left out if the axes of its elements are not different index variables without offsets in some term,
+/// or if it shares a term with another auxiliary. If the drawn block is a chain, one is also left out unless each of
+/// its elements shares terms with one element of the chain, which it determines.
 ///
-/// The list is empty if the block is not drawn, or if its variable is no bit, spin or category.
+/// The list is empty if the block is not drawn (Block::drawn), or if its variable is no bit, spin or category.
 std::vector<CollapsedAuxiliary> collapsed_auxiliaries(const model::Model& m, const Conditionals& c, BlockId block);
 
-/// Makes an axis of a drawn block sequential if data name its elements in a term with an integrated variable. The terms
-/// of one element are then found by an inverse lookup, without a search of all terms.
+/// Makes an axis of a drawn block sequential (Block::sequential) if data name its elements in a term with an auxiliary
+/// that is integrated out: s[g[n]] with y.bound[n]. The terms of one element are then found by an inverse lookup,
+/// without a search of all terms.
 void make_lookup_axes_sequential(const model::Model& m, Conditionals& c);
 
 }  // namespace lehr::conditionals

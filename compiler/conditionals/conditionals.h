@@ -47,17 +47,19 @@ struct Chain {
   std::int64_t max_lag = 0;
 };
 
-/// A latent variable (or a mean with its precision), whose elements all have factors of one family.
+/// A latent variable whose elements all have factors of one family. It may be a joint variable (Auxiliary::joint), or a
+/// precision together with its mean.
 struct Block {
   /// The variable that atoms name; of a joint block the precision.
   model::VariableId variable;
   /// The mean of a joint block (NormalGamma, NormalWishart); none for other blocks.
   std::optional<model::VariableId> mean;
-  /// The family of the block's variational factor; null while it is unknown.
+  /// The family of the block's variational factor. Null only inside derive(), which then reports the block.
   const math::FamilyRow* family = nullptr;
   /// The formulas of the factor: the family's own, or those of its point or sample factor.
   const math::Factor* factor = nullptr;
-  /// True if the block is a point estimate: `factor` has all mass at the mode (MAP).
+  /// True if the block is a point estimate: `factor` has all mass at the mode (MAP). True also for the tangent point of
+  /// a local bound, where the ELBO is largest.
   bool point = false;
   /// True if the block is sampled: `factor` has all mass at a random draw (Gibbs).
   bool drawn = false;
@@ -67,7 +69,7 @@ struct Block {
   std::vector<Use> uses;
   /// By axis: true if elements that differ there share a term and so must be updated one after another.
   std::vector<bool> sequential;
-  /// Returns true if some term has two elements of the block.
+  /// Returns true if some axis is sequential: elements of the block share a term.
   bool coupled() const;
   /// Returns true if the factor has an entropy that the ELBO counts: it is neither a point nor a draw.
   bool has_entropy() const { return !point && !drawn; }
@@ -78,9 +80,11 @@ struct Block {
 struct Conditionals {
   /// The log joint as terms, in which products of a mean and its precision are contracted (contract_joint).
   density::Density density;
-  /// The blocks, in the order in which their variables are declared.
+  /// The blocks, in the order in which their variables are declared. A joint variable stands at its first member, a
+  /// mean and its precision at the precision.
   std::vector<Block> blocks;
-  /// By VariableId: the block of the variable; of a member the block of its joint variable. Invalid if observed.
+  /// By VariableId: the block of the variable; of a member the block of its joint variable, of a mean in a joint block
+  /// that of its precision. Invalid if observed.
   std::vector<BlockId> block_of;
 
   /// Returns the block with the given id.
@@ -91,30 +95,37 @@ struct Conditionals {
 std::vector<Use> uses_of(const density::Density& d, model::VariableId v);
 
 /// Returns, by axis of `v`, which axes must be updated in sequence so that no two elements that share a term are
-/// updated together. It is a smallest set of axes that has, for every pair of atoms of `v` in one term, an axis on
-/// which they certainly differ. Example: with z[i] * z[j], i != j, the axis of i is sequential.
+/// updated together. The set of these axes has, for every pair of atoms of `v` in one term, an axis on which they
+/// certainly differ; it is a smallest such set, unless the search takes too long. Example: with z[i] * z[j] where i !=
+/// j, the axis of i is sequential. All axes are sequential if a pair differs on none for certain. `var` is the variable
+/// with the id `v`.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
-/// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies. The last axis must
-/// be an ordered plate. The atoms of one sequence in a term must differ by constant steps of that axis, at most
-/// max_lag_of() (chain_lag.h). Their statistic must be the one that the algorithm for `family` works with.
+/// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies or no term has two
+/// elements of a sequence. The last axis must be an ordered plate. The atoms of one sequence in a term must differ by
+/// constant steps of that axis, at most max_lag_of() (chain_lag.h), and may be two at most for the Kalman smoother.
+/// Their statistic must be the one that the algorithm for `family` works with.
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
                               const math::FamilyRow& family);
 
-/// Returns the conditionals with the sample factor of its family in every block, so that a sweep is Gibbs sampling. If
-/// some variable cannot be drawn, it returns a text that names it and says why.
+/// Returns the conditionals with the sample factor of its family in every block, so that a sweep is Gibbs sampling.
+/// Masks are removed from the terms, and terms are added that make draws of absolute values exact. If some variable
+/// cannot be drawn, it returns a text that names it and says why.
 std::variant<Conditionals, std::string> with_sample_factors(const model::Model& m, Conditionals c);
 
 /// Returns why the members of the guide cannot share one MvNormal factor, in words, or nothing if they can. All must be
-/// Normal or MvNormal (also improper). A plate that only some have, or that the guide lists, numbers coordinates.
+/// real numbers or vectors. A plate that only some have, or that is in JointGuide::coordinates, numbers coordinates:
+/// its elements must not have copies, and must be as many for each element of the factor.
 std::optional<std::string> why_not_one_normal(const model::Model& m, const model::JointGuide& guide);
 
 /// Returns the statements that give the prior of the block: those of its variable, mean and members, and further
-/// statements of the same variable.
+/// statements of its variable and mean. A statement may be listed twice.
 std::vector<model::StatementId> statements_of(const model::Model& m, const Block& b);
 
 /// Returns the family of the variable's marginal under its factor. A member of an MvNormal has Normal or MvNormal. A
-/// number that is switched by a category has Normal, with the mean and variance of the true mixture.
+/// number that is switched by a category has Normal, with the mean and variance of the true mixture. A number or vector
+/// in a factor with its precision has Student's t (math::marginal_family). All other variables have the family of their
+/// block, which is the joint one for a mean and precision in NormalGamma or NormalWishart.
 const math::FamilyRow& family_of(const model::Model& m, const Conditionals& c, model::VariableId v);
 
 /// Rewrites products of statistics of a mean and its precision, at one element, as statistics of NormalGamma or
@@ -122,7 +133,8 @@ const math::FamilyRow& family_of(const model::Model& m, const Conditionals& c, m
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);
 
 /// Reports that `v` has no conditional in closed form: the line and the term that prevent it, the statistics that the
-/// families on its support have, and what to write instead. `prior` is the family of its prior.
+/// families on its support have, and what to write instead. `prior` is the family of its prior, `uses` all uses of `v`.
+/// Reports nothing if there are none.
 void report_not_conjugate(const model::Model& m, const density::Density& d, model::VariableId v,
                           const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics);
 
@@ -138,8 +150,8 @@ namespace lehr {
 /// It reports a term without such a statistic, and returns nothing then.
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics);
 
-/// Finds the blocks of a density and the family of each. It reports every block that is not conjugate, and returns
-/// nothing then.
+/// Finds the blocks of a density and the family of each. It reports every block that is not conjugate, and guides that
+/// are impossible (joint factors, points). It returns nothing if `diagnostics` has errors then.
 std::optional<conditionals::Conditionals> derive(const model::Model& model, density::Density density,
                                                  Diagnostics& diagnostics);
 

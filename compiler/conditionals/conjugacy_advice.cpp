@@ -1,5 +1,5 @@
 // Advice on what to write instead of a term without a closed form. Each function below recognises one pattern, and
-// returns a sentence with complete statements or an empty text. cure() at the end tries them in turn.
+// returns a sentence with complete statements or an empty text. advice_for() at the end tries one after the other.
 #include "compiler/conditionals/conjugacy_advice.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,8 @@ namespace lehr::conditionals {
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
                         const std::string& name);
 
-/// Returns true if the prior of `v` mentions no variable and has no `start`, so that it can be replaced without a loss.
+/// Returns true if the statement of `v` mentions no variable and has no `start`, so that its prior can be replaced
+/// without a loss.
 bool has_replaceable_prior(const model::Model& m, model::VariableId v);
 
 /// Adds a note to `diagnostic` for each family that would be a conjugate prior of `v`, with a statement that declares
@@ -24,8 +25,8 @@ bool has_replaceable_prior(const model::Model& m, model::VariableId v);
 void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
                        Diagnostic& diagnostic);
 
-/// Returns advice on what to write instead of the statistic `a` in the term `t`, which no family has. It is empty if
-/// there is none.
+/// Returns advice on what to write instead of the statistic `a` in the term `t`, which prevents a conjugate
+/// conditional. It is empty if there is none.
 std::string advice_for(const model::Model& m, const density::Density& d, const density::Term& t,
                        const density::Atom& a);
 

@@ -16,7 +16,8 @@ namespace lehr::conditionals {
 struct DerivedPart {
   /// The summand as a formula.
   Formula formula;
-  /// The lines of the model file that it comes from, counted from 1, ascending.
+  /// The lines of the model file that it comes from, counted from 1, ascending. None for a summand of the family's own
+  /// formula, which mentions other parameters.
   std::vector<int> lines;
 };
 
@@ -24,7 +25,8 @@ struct DerivedPart {
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 
 /// The equation left = (sum of the parts) / divisor. The left side is a parameter of the factor, or a quantity that is
-/// linear in its natural parameters: an inverse scale, precision * mean, log odds.
+/// linear in its natural parameters: an inverse scale, precision * mean, log odds. For a chain it is a log potential,
+/// or a block of the precision matrix of the whole sequence.
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
@@ -50,15 +52,16 @@ struct DerivedBlock {
   Formulas chains;
   /// The name of the algorithm that computes it: "forward-backward" or "Kalman smoothing".
   std::string algorithm;
-  /// The lines of the model whose terms have products of numbers of the factor, if the compiler chose the joint factor.
+  /// The lines of the model whose terms have products of numbers of the factor, if the compiler chose the joint factor;
+  /// else empty.
   std::vector<int> chosen_for;
-  /// The names of the plates whose elements are updated one after another.
+  /// The names of the plates whose elements are updated one after another, without the plate of a chain.
   std::vector<std::string> sequential;
   /// The equations of the complete conditional (empty for the tangent point of a bound) and of the mean-field update.
   std::vector<Equation> conditional, update;
 };
 
-/// Returns why the compiler chose a joint factor, as a sentence that begins with a small letter; empty if it did not.
+/// Returns why the compiler chose a joint factor, as a clause that begins with a small letter; empty if it did not.
 std::string why_joint(const DerivedBlock& block);
 
 /// The derivation of a whole model: the updates of all blocks, and the ELBO.

@@ -113,17 +113,18 @@ struct Formula {
       form;
 };
 
-/// Returns the product of the factors, with all numbers multiplied into one number in front. A 1 is left out, and one
-/// remaining factor is returned as it is.
+/// Returns the product of the factors, with nested products flattened and all numbers multiplied into one number in
+/// front. A 1 is left out, and one remaining factor is returned as it is. The product is 0 if a number is 0.
 Formula product(Formulas factors);
-/// Returns the plain text of a summand as it follows a plus or minus sign: a sum gets brackets.
+/// Returns the plain text of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets.
+/// A sum over index variables (FormulaSum) is not.
 std::string summand_text(const Formula& f);
-/// Returns the LaTeX of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets. A sum
-/// over index variables (FormulaSum) is not.
+/// Returns the LaTeX of such a formula, with brackets as in summand_text().
 std::string summand_latex(const Formula& f);
-/// Returns the MathML of a summand as it follows a plus or minus sign: a sum gets brackets.
+/// Returns the MathML of such a formula, with brackets as in summand_text().
 std::string summand_mathml(const Formula& f);
-/// Removes a leading minus sign from `f`, and returns true if there was one.
+/// Removes a leading minus sign from `f`, and returns true if there was one. It is that of a negative number, or of one
+/// in front of a product.
 bool take_minus(Formula& f);
 
 /// Returns a formula in the notation of the model language: `sum(doc, token) E[z[doc, token] = topic]`.

@@ -19,7 +19,7 @@ class FormulaWriter {
   FormulaWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, FormulaMode mode)
       : m_(m), c_(c), a_(a), mode_(mode), names_(m, a) {}
 
-  /// Returns an index variable. The first call for it chooses its name.
+  /// Returns the formula of an index variable. The first call for it chooses its name.
   FormulaIndex bound(density::IndexVarId b) { return {names_(b), 0}; }
   /// Translates an index expression, such as t-1 or user[e], to a formula.
   Formula index(density::IndexId i);

@@ -27,16 +27,17 @@ struct Element {
 struct Summand {
   /// The summand: a term of the density without the statistic of the block itself.
   density::Term term;
-  /// An index t+1 that must not exceed the end of its plate; elsewhere the summand is 0. None if there is no such
-  /// index.
+  /// An index t+1 that must be an element of its plate (or of its row of a nested plate). Where it is not, the summand
+  /// is 0. None if there is no such index.
   std::optional<density::IndexId> in_range;
 };
 
 /// A natural parameter of a block as a constant plus summands that depend on other variables.
 struct Affine {
-  /// The constant part: what mentions neither other variables nor index variables of a sum.
+  /// The constant part: the summands without atoms, sums, conditions and multiplicities. It may mention the index
+  /// variables of the element.
   density::CoefId constant;
-  /// The statements that the constant comes from, as indices into Density::origins.
+  /// The statements that the constant comes from, as indices into Density::origins. One may be listed several times.
   std::vector<std::size_t> constant_origins;
   /// The part that depends on other variables or is summed, with like terms merged.
   std::vector<Summand> summands;
@@ -48,8 +49,8 @@ void count_unused_index_vars(density::Algebra& a, density::Term& t);
 /// Returns a general element of `b`: new index variables over the plates of its axes and statistics.
 Element generic_element(density::Algebra& a, const model::Model& m, const Block& b);
 
-/// Returns the natural parameter of each statistic of `b` in the log joint, at `element`. Those with two event indices
-/// are symmetric in them. `a` is the density's algebra or a copy that was extended.
+/// Returns the natural parameter of each statistic of `b` that occurs in the log joint, at `element`. Those with two
+/// event indices are symmetric in them. `a` is the density's algebra or a copy that was extended.
 std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m, const Conditionals& c,
                                                 const Block& b, const Element& element);
 

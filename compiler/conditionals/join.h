@@ -1,8 +1,9 @@
 // Joint variables: how the numbers of several variables are laid out as one variable with one factor.
 //
 // There are three kinds of joint variable: a vector of Normal variables, a vector with the precision that scales it,
-// and a category with the number that it switches. Each kind has a predicate, a check, a function that adds the joint
-// variable to the model, and one that translates statistics of the members (Counterpart).
+// and a category with the number that it switches. Each kind has a predicate (are_...), a check (why_not_...), a
+// function that adds the joint variable to the model, and one that makes the translation of statistics of the members
+// (AtomTranslation). join() calls them in this order.
 #pragma once
 #include <functional>
 
@@ -15,8 +16,8 @@ namespace lehr::conditionals {
 /// coordinates of the member.
 std::vector<model::Member> member_layouts(const model::Model& m, const model::JointGuide& guide);
 
-/// Adds the joint variable of the members to the model, on their shared axes, and returns it. The caller sets its event
-/// axis or its values.
+/// Adds the joint variable of the members to the model, on their shared axes, and returns it. It sets Variable::joint
+/// of the members. The caller sets the event axis or the values of the joint variable.
 model::VariableId add_joint(model::Model& m, math::Support support, std::vector<model::Member> members);
 
 /// Adds a plate of `size` elements to the model and returns it.
@@ -37,11 +38,12 @@ std::string list_of_names(const model::Model& m, const std::vector<model::Variab
 /// It returns nothing if the joint variable has no such statistic.
 using AtomTranslation = std::function<std::optional<density::Atom>(density::Term& t, const density::Atom& x)>;
 
-/// Returns true if the variable is a real number or a vector.
+/// Returns true if the variable is a real number or a vector; its distribution does not matter.
 bool is_normal(const model::Model& m, model::VariableId v);
 /// Returns true if all the variables are real numbers or vectors, which can be members of one vector.
 bool are_normal(const model::Model& m, const std::vector<model::VariableId>& members);
-/// Adds the vector of all numbers of Normal members to the model and returns it.
+/// Adds the vector of all numbers of Normal members to the model and returns it. If the guide has a pattern, the
+/// precision of the vector is sparse, and a plate for its entries is added too.
 model::VariableId add_one_normal(model::Model& m, model::JointGuide guide);
 /// Returns the translation of statistics of Normal members to those of their vector `joint`. A member's value or
 /// component becomes one component (Stat::comp); its square, or a product of two of its components, becomes a product
@@ -63,8 +65,10 @@ bool are_scaled(const model::Model& m, const std::vector<model::VariableId>& mem
 std::optional<std::string> why_not_scaled(const model::Model& m, const model::JointGuide& guide);
 /// Adds the joint variable of a vector and its precision to the model and returns it; the precision is its last member.
 model::VariableId add_scaled(model::Model& m, model::JointGuide guide);
-/// Returns the translation of statistics of Normal members and their precision to those of the joint variable: tau * x
-/// becomes weighted.
+/// Returns the translation of statistics of Normal members and their precision to those of the joint variable `joint`.
+/// Normal members are translated as by vector_translation; tau and log tau stay Stat::value and Stat::log. Products
+/// become one statistic later, in the normal form of the term: tau * x becomes Stat::weighted. `a` and `m` must outlive
+/// the result.
 AtomTranslation scaled_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
 /// Returns true if the two variables are a category or bit, and a real number, in either order.
@@ -76,11 +80,13 @@ std::optional<std::string> why_not_switched(const model::Model& m, const model::
 /// bit becomes a category with two values.
 model::VariableId add_switched(model::Model& m, model::JointGuide guide);
 /// Returns the translation of statistics of a category z and a number x to those of the joint variable: x becomes the
-/// sum over k of [z = k] x.
+/// sum over k of [z = k] x, x^2 that of [z = k] x^2. The value of a bit becomes the indicator of 1. `a` and `m` must
+/// outlive the result.
 AtomTranslation switched_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
-/// Replaces the prior terms of the members by a joint prior that data give in natural parameters (a posterior that is
-/// used as a prior). It is called after the joint variable is added and before its members' terms are translated.
+/// Replaces all terms of the members' statements by a joint prior that data give in natural parameters (a posterior
+/// that is used as a prior). It sets the axes of these data to those of the joint variable. It is called after the
+/// joint variable is added and before its members' terms are translated.
 void replace_prior(model::Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior);
 
 }  // namespace lehr::conditionals

@@ -18,20 +18,23 @@ inline constexpr Threshold<double> kMaxJointCoordinates("joint_choice.max_coordi
 /// The joint factors that choose_joint_factors() finds.
 struct JointChoice {
   std::vector<model::JointGuide> dense;  // with at most kMaxJointCoordinates coordinates
-  /// Sets with more coordinates, each in one element of the factor. They are worth having if their precision is sparse
-  /// (sparse_pattern_of); members of `dense` that are in them too are then theirs.
+  /// Sets of variables whose factor has more coordinates and a single element. They are worth having if their precision
+  /// is sparse (sparse_pattern_of). A variable may be in a set of `dense` and in one here: the caller then drops the
+  /// one in `dense` if it takes this one.
   std::vector<model::JointGuide> large;
 };
 
 /// Returns the joint factors of Normal and MvNormal variables that are worth having, besides those of the model's
 /// guide. Two variables are coupled if a term has a statistic of both, and a variable is coupled with itself if a term
 /// has two of its elements. Coupled variables share a factor if every term is quadratic in them together and the factor
-/// has at most kMaxJointCoordinates coordinates; the cheapest are merged first. Factors of one another, variables with
-/// limits, points, chains of independent elements, and members of stated joint factors stay as they are.
+/// has at most kMaxJointCoordinates coordinates and not too many elements; sets whose factor has the fewest coordinates
+/// are merged first. These stay as they are: variables that a term multiplies beyond degree 2, as W and z in dot(W[d],
+/// z[n])^2; partly observed ones; those with limits; those with an improper prior, if they would have several
+/// coordinates; and those that the guide names as points, as independent, or in a joint factor.
 ///
-/// `sizes` has the number of elements of each plate, by PlateId, -1 if unknown: only the event plate of a vector, whose
-/// factor is dense anyway, may then be of unknown size. Variables in `of_items` share factors only with others of the
-/// same item, so that items can be worked on one by one.
+/// `sizes` has the number of elements of each plate, by PlateId, -1 if it is not given: only the event plate of a
+/// vector, whose factor is dense anyway, may then number coordinates. Variables in `of_items` share factors only with
+/// others of the same item, so that items can be worked on one by one.
 JointChoice choose_joint_factors(const Expanded& expanded, const std::vector<std::int64_t>& sizes,
                                  const std::vector<model::VariableId>& of_items);
 
@@ -40,13 +43,15 @@ inline constexpr Threshold<std::int64_t> kMostFilled("joint_choice.most_filled",
 /// The most multiplications in the update of a chosen factor with a sparse precision.
 inline constexpr Threshold<double> kMostOperations("joint_choice.most_operations", 4e9);
 
-/// Returns the entries of the precision of a joint variable of Normal members: the pairs of coordinates that terms of
-/// `d` have together with these data, and the entries of `also`. Returns nothing if the data are not in memory, or its
-/// factorisation is not cheap (kMostFilled, kMostOperations).
+/// Returns the entries of the precision of a joint variable of Normal members: the pairs of coordinates that occur
+/// together in a term of `d` with these data, all pairs within one element of a vector, and the entries of `also`.
+/// Returns null if the data are not in memory, if `also` has another size, or if the factorisation is not cheap
+/// (kMostFilled, kMostOperations).
 std::shared_ptr<const math::SparsePattern> sparse_pattern_of(const model::Model& m, const density::Density& d,
                                                              model::VariableId joint, const BoundData& data,
                                                              const math::SparsePattern* also = nullptr);
-/// Returns true if the pattern has all pairs that terms have together with these data.
+/// Returns true if the pattern has all pairs of coordinates that occur together in a term with these data. False if the
+/// data are not in memory.
 bool covers(const math::SparsePattern& pattern, const model::Model& m, const density::Density& d,
             model::VariableId joint, const BoundData& data);
 

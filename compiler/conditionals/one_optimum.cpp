@@ -1,8 +1,7 @@
 // The proof of one optimum. Signs need not be looked at: the density of a statement integrates to one over its left
 // side, whatever the values of all other variables are, so no part of its logarithm can grow without end.
 //
-//   real        A logarithm of degree 2 at most is a quadratic form. With a direction in which it is convex, the
-//   density
+//   real        A logarithm of degree 2 at most is a quadratic form. If it were convex in some direction, the density
 //               would grow along it without end. So it is concave. Its arguments of links are affine: squares of others
 //               have a higher degree.
 //   positive    In logarithms t of the values, a product of powers is exp(p.t). One with a positive coefficient would

@@ -16,14 +16,15 @@ std::string print_latex(const Derivation& d);
 ///    {"model": name, "file": name, "blocks": [block], "elbo": [summand], "entropies": [summand], "caveats": [text],
 ///     "invariances": [text]}
 ///    block     {"variable": text, "family": name, "point": bool, "chain": plate or null, "algorithm": name or null,
-///               "sequential": [plate], "conditional": [equation], "update": [equation]}
+///               "sequential": [plate], "why": text, "conditional": [equation], "update": [equation]}
 ///    equation  {"parameter": text, "expression": text, "lines": [number]}
 ///    summand   {"expression": text, "lines": [number]}
 ///
 /// There is one block for each variable or joint factor. `point` is true if the update takes the mode. `chain` and
-/// `algorithm` are null unless one factor covers a whole sequence. `elbo` has the summands of the expected log joint,
-/// `caveats` the notes on how the ELBO differs from a true one, and `invariances` what leaves the likelihood alone.
-/// Expressions are written as in print_text(); `lines` are lines of the model file, from 1.
+/// `algorithm` are null unless one factor covers a whole sequence. `why` says why the compiler chose a joint factor,
+/// and is empty if it did not. `elbo` has the summands of the expected log joint, `caveats` the notes on how the ELBO
+/// differs from a true one, and `invariances` what leaves the likelihood alone. Expressions are written as in
+/// print_text(); `lines` are lines of the model file, from 1.
 std::string print_json(const Derivation& d);
 
 }  // namespace lehr::conditionals

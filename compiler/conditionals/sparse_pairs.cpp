@@ -19,7 +19,7 @@ using density::Term;
 using math::SparsePattern;
 using model::PlateId;
 
-/// So many pairs are kept before repetitions are removed.
+/// The number of pairs from which repetitions are removed.
 constexpr std::size_t kManyPairs = 1 << 22;
 
 /// The pairs of one joint variable.

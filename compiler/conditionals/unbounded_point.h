@@ -8,8 +8,8 @@
 namespace lehr::conditionals {
 
 /// Returns the observed statement that drives the elements of `v` (variances or standard deviations) to 0, because each
-/// element has one observation with a random mean. It returns nothing if the mean is observed, or if the prior keeps
-/// the element from 0. Nor does it decide what depends on numbers that are given later.
+/// element has one observation with a random mean. It returns nothing if the mean is observed, if the prior keeps the
+/// element from 0, or if the answer depends on the values of constants or data. `uses` are all uses of `v`.
 std::optional<model::StatementId> unbounded_at_zero(const model::Model& m, const density::Density& d,
                                                     model::VariableId v, const std::vector<Use>& uses);
 
