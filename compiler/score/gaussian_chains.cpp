@@ -1,8 +1,8 @@
-// The Kalman filter for chains in a model. Each statement is first turned into a linear map with noise, evaluated at
+// The Kalman filter for chains in a model. Each statement is first converted to a linear map with noise, evaluated at
 // its element: number = map * (state of this step, the one before, ...) + offset + noise.
 //
 // Several chains are filtered together. A state has the numbers of all chains, for as many steps as the chains reach
-// back. Within a step the chains are added in an order in which each needs only those that are there.
+// back. Within a step the chains are added in an order in which each needs only those added before.
 #include "compiler/score/gaussian_chains.h"
 
 #include <Eigen/Dense>

@@ -12,9 +12,10 @@ namespace lehr {
 /// of `chains` integrated out. The chains must have the same axes. `forward` has values of everything else that the
 /// densities depend on.
 ///
-/// Returns nullopt if a state or observation is not Normal or MvNormal, or counts several times. The mean of an
-/// observation must be linear in one step. The mean of a state must be linear in earlier steps within reach and in
-/// other states of its own step. A density is NaN if a covariance is not positive definite.
+/// Returns nullopt if a state or observation is not Normal or MvNormal or has limits, or if an observation has a
+/// multiplicity. The mean of an observation must be linear in one step. The mean of a state must be linear in the
+/// states of earlier steps, as many as the chains reach back (model::lag_of), and in other states of its own step. A
+/// density is NaN if a covariance is not positive definite.
 std::optional<std::vector<SequenceDensity>> kalman_log_densities(const ModelEvaluator& forward,
                                                                  const std::vector<model::VariableId>& chains,
                                                                  const std::vector<Observation>& observations);

@@ -164,7 +164,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   return std::nullopt;
 }
 
-/// A size is kept if other latent variables that matter for observations lie on the plate.
+/// A size stays if other latent variables that matter for observations lie on the plate.
 Settings HeldOut::without_chain(Settings settings) const {
   if (chains_.empty()) return settings;
   const std::vector<bool> reaches = ancestors_of_data();

@@ -28,10 +28,11 @@ namespace lehr {
 
 /// The options of a score.
 struct HeldOutOptions {
-  /// The fraction of each item's observations to hold out, rounded down. Document completion only; default 0.5.
+  /// The fraction of each item's observations to hold out; their number is rounded down. The default is 0.5. For
+  /// document completion only: with other scores a fraction is an error.
   std::optional<double> fraction;
   std::uint64_t seed = 1;  // seed of the random choice of held-out observations
-  bool per_item = false;   // true: the density of each item too
+  bool per_item = false;   // true: compute Score::by_item, too
   /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of
   /// their densities at these. Empty: at temperature 1.
   std::vector<double> temperatures = {}, probabilities = {};
@@ -44,13 +45,13 @@ struct HeldOutOptions {
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
-/// The parts of a held-out score by item: what the observations of a plate's elements depend on together, or a
-/// sequence.
+/// The held-out score of each item. An item is a sequence if the model has chains; else an element of the plate of an
+/// item stage, or of the first axis of the observations if they lie on no such plate.
 struct ItemScores {
   std::string plate;                // the plate of the items; empty: there is one item
   std::vector<std::string> labels;  // its labels; empty: none
   std::vector<double> density,      // log density of each item in nats; 0 for an item without observations
-      observations;                 // how many observations of it were scored
+      observations;                 // how many observations of it were scored, multiplicities counted
 };
 
 /// A held-out score.
@@ -65,17 +66,19 @@ struct Score {
   std::optional<ItemScores> by_item;  // with HeldOutOptions::per_item
 };
 
-/// Makes the error for a model or a request that has no score.
+/// Makes the error (ExitCode::usage) for a model or a request that has no score.
 Error score_error(std::string text, std::vector<std::string> notes = {});
 /// Returns the model with compound distributions of observations as written in its text: Student's t, and not a Normal
 /// with a random weight.
 model::Model with_whole_compounds(model::Model m);
-/// Returns the model with a multiplicity of 1 on each plate of single observations, and adds it to the data. An
-/// observation that is held out then gets multiplicity 0, which also removes the variables that belong to it alone.
+/// Returns the model with a multiplicity (`times`) on each plate of single observations, and adds ones for it to the
+/// data. Such a plate is nested in the items, has no multiplicity of its own, and one observed variable alone lies on
+/// it. An observation that is held out then gets multiplicity 0, which also removes the variables that belong to it
+/// alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 
-/// Returns what a saved fit fixes for new data: constants, words, and sizes and labels of the plates of global
-/// parameters.
+/// Returns what a saved fit fixes for new data: constants, words, sizes and labels of the plates of global parameters,
+/// and the rows of these plates to which data refer.
 Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
 
 /// Returns the same settings for a model that is about to be fitted to `data`.
@@ -85,24 +88,26 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 class HeldOut {
  public:
   /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
-  /// is the analysis of `resolved`. ExitCode::usage for a model without a score: chains on several plates, potentials,
-  /// or a continuous variable for each observation. The same code is returned for a fraction where nothing is held out.
+  /// is the analysis of `resolved`. ExitCode::usage for a model without a score, such as one with chains on different
+  /// plates, potentials, or a continuous variable for each observation. The same code is returned for a fraction where
+  /// nothing is held out. ExitCode::data if nothing is observed. Data without items are no error: see is_empty().
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);
 
   /// Scores a posterior, given as arrays named as in posterior.npz; arrays of local variables are ignored. The result
-  /// does not depend on earlier calls.
+  /// does not depend on earlier calls. It is Score{} if is_empty().
   Result<Score> score(const std::vector<NamedArray>& posterior);
 
-  /// Returns true if the score is a document completion.
+  /// Returns true if the score is a document completion; false if is_empty().
   bool is_completion() const { return instance_ != nullptr; }
   /// Returns true if there is nothing to score: the data have no items.
   bool is_empty() const { return scored_.empty(); }
-  /// Returns the fraction of observations to hold out.
+  /// Returns the fraction of each item's observations to hold out. It means nothing unless is_completion().
   double fraction() const { return fraction_; }
-  /// Returns the multiplicity of each held-out element: one array for each observed variable with some, packed like the
-  /// data.
+  /// Returns how many copies of each element are scored: those that are held out, or all without document completion.
+  /// There is one array for each variable with scored elements. It has one number for each element, in packed order; 0
+  /// for an element that is not scored.
   std::vector<NamedArray> split() const;
 
  private:
@@ -119,15 +124,16 @@ class HeldOut {
   /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
   /// things.
   std::optional<Error> cannot_hold_out() const;
-  /// Returns an error if data have values of a latent variable that is not a discrete one of the items. Otherwise these
-  /// values are scored as observations.
+  /// Returns an error if data have values of a latent variable that is not discrete, or neither a chain nor of the
+  /// items, or if the score is a document completion. Otherwise these values are scored as observations.
   std::optional<Error> cannot_clamp() const;
-  /// Leaves observed Normal vectors of which entries are missing as observations, whose density integrates these out,
-  /// where nothing else depends on them.
+  /// Keeps observed Normal vectors with missing entries observed, if no other variable depends on them: their density
+  /// integrates the missing entries out. Does nothing for document completion, and for models with chains.
   void integrate_missing_entries();
-  /// Copies the values that the data have of latent variables.
+  /// Copies the values that the data have of latent variables to `forward`.
   void set_clamped_values(ModelEvaluator& forward) const;
-  /// Chooses the held-out observations, and fills in `scored_` and `training_data_`.
+  /// Chooses the held-out observations, and fills in `scored_` and `training_data_`. Without document completion it
+  /// scores all observations and holds none out.
   std::optional<Error> split_items(const HeldOutOptions& options);
   /// Returns true if the variable is one of the chains that are scored.
   bool is_chain(model::VariableId v) const;

@@ -1,5 +1,5 @@
-// The held-out score item by item. The observations of an item are scored together, those of different items apart; if
-// the sum is not the score of all, items share what is summed over, and have no densities of their own.
+// The held-out score item by item. The observations of an item are scored together, those of different items
+// separately. If the sum is not the score of all, items share what is summed over, and have no densities of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
