@@ -77,7 +77,8 @@ struct JointTest {
 
 /// Runs Geweke's test: `options.simulations` chains of `options.draws` rounds, each round `options.thin` sweeps and
 /// then new data. Numbers are compared by their ranks among the first draws, so that heavy tails do no harm. The mean
-/// rank over the rounds of a chain, less the rank at its beginning, has mean zero. Fails as rank_calibration does.
+/// rank over the rounds of a chain, less the rank at its beginning, has mean zero. Fails as rank_calibration does, and
+/// with ExitCode::model if some variable cannot be drawn.
 Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint64_t seed,
                                     const CalibrationOptions& options);
 

@@ -36,7 +36,7 @@ double value(const Quantity& q, const Values& values);
 /// Returns by PlateId whether the elements of a plate are exchangeable: any permutation leaves data, model and
 /// therefore the posterior unchanged. Such a plate has no data along it or with its elements as values, and no
 /// multiplicities. No index into it is a constant or shifted, and no function such as softmax gives its elements an
-/// order. It is not ordered, nested, a parent of a nested plate, or a stick.
+/// order. It is not ordered, nested, a parent of a nested plate, or a stick. The entries of aliases mean nothing.
 std::vector<bool> exchangeable_plates(const model::Model& model);
 
 /// What simulations are compared by: quantities, then log densities.
@@ -44,7 +44,7 @@ struct Measures {
   std::vector<Quantity> quantities;  // elements of latent variables, or sums of squares
   /// True if the log joint density and the log likelihood follow the numbers. They need draws of every variable.
   bool densities = true;
-  /// Latent variables whose log densities given their parents follow after that, by name.
+  /// Latent variables whose log densities given their parents follow after that, by name. They need `densities`.
   std::vector<std::string> given_parents = {};
   std::vector<std::string> skipped;  // one line for each thing that is not compared: what, and why
 
@@ -56,8 +56,9 @@ struct Measures {
 
 /// The maximum number of quantities that measures_of takes of one variable.
 inline constexpr std::size_t kMaxOfVariable = 8;
-/// Chooses the measures: the first kMaxOfVariable quantities of each latent variable in `names`. With `every`, each
-/// element is a quantity, exchangeable or not; use it where components need not be identified.
+/// Chooses the measures: the first kMaxOfVariable quantities of each latent variable in `names`. These must be all
+/// latent variables for the log densities. With `every`, each element is a quantity, exchangeable or not, and
+/// Measures::given_parents are measured too; use it where components need not be identified.
 Measures measures_of(const model::Model& model, const BoundData& data, const std::vector<std::string>& names,
                      bool every);
 
