@@ -80,7 +80,7 @@ std::vector<double> widths_of(const LinearResponse& response, const std::string&
   return out;
 }
 
-/// Returns the widths of the numbers of a block, one element after another; empty if none is known.
+/// Returns the widths of the numbers of a block, one element after another; empty if the response has none.
 std::vector<double> widths_of_block(const RestoredFit& s, const LinearResponse& response, const Block& b) {
   const Variable& v = s.model()[b.variable];
   if (b.mean) return {};
@@ -300,7 +300,6 @@ Result<ImportanceRatios> importance_ratios(const RestoredFit& s, const LinearRes
     const double together = joint->log_density();
     // The variable whose sum is too large is drawn, too. This breaks up the sum, and the draws begin again.
     if (const auto& sum = joint->too_large()) {
-      // The variable is drawn like the others, and what it tied together falls apart.
       if (!not_summed.insert(sum->variable).second || !parts->summed[sum->variable.index()])
         return no_ratio(fmt::format("the sum over what '{}' depends on has too many terms ({:.2g})",
                                     s.model()[sum->variable].name, sum->terms));

@@ -20,13 +20,16 @@ struct ImportanceRatios {
 };
 
 /// Draws from q and computes the ratios. Discrete variables whose elements do not interact are summed out if the sums
-/// have few terms; all others are drawn from their factors. Point factors have a fixed value.
+/// have few terms and the model has no potentials; all others are drawn from their factors. Point factors have a fixed
+/// value.
 ///
-/// With the result of linear response, draws are those of wider factors: each has the larger one of its own standard
-/// deviation and that of linear response, by its mean and its correlations.
+/// With the result of linear response, draws are those of wider factors (math::widen): each number has the larger one
+/// of its own standard deviation and that of linear response. Means and correlations within a factor stay. Without it
+/// (LinearResponse{}), factors are as they are.
 ///
 /// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
-/// density in closed form: chains, spins that interact, variables with multiplicities.
+/// density in closed form: chains, spins that interact, drawn variables with multiplicities, joint variables that are
+/// no vectors. ExitCode::numerical if a joint density is not finite.
 Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, const LinearResponse& response,
                                            std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});

@@ -19,13 +19,13 @@ GeneralisedPareto fit_generalised_pareto(const std::vector<double>& ascending);
 struct ParetoDiagnosis {
   double k_hat = 0;        // shape of the upper tail; larger is worse
   bool equal = false;      // true if all ratios are equal: then there is no tail, and k_hat is NaN
-  double effective = 0;    // effective number of draws: 1 / (sum of squared normalised weights)
+  double effective = 0;    // effective number of draws: 1 / (sum of squared normalised weights), tail smoothed
   double threshold = 0.7;  // the weights are unreliable if k_hat is above this, for the given number of draws
 };
 
 /// Judges importance ratios, given as logarithms. The tail are the largest min(n / 5, 3 sqrt(n)) of n ratios, rounded
-/// up; if fewer than five of them exceed the others, k_hat is infinite. Ratios that differ by at most `noise` nats
-/// count as equal.
+/// up; if fewer than five of them exceed all others, k_hat is infinite. All ratios count as equal if the largest and
+/// the smallest differ by at most `noise` nats.
 ParetoDiagnosis pareto_diagnosis(const std::vector<double>& log_ratios, double noise);
 
 }  // namespace lehr
