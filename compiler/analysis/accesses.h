@@ -45,11 +45,12 @@ void each_access(const Program& program, std::span<const Stmt> statements, const
 enum class Dependence {
   none,   // it is the same in all iterations
   index,  // it is the index of the loop
-  data,   // it differs, and is loaded or computed from what is loaded
-  other   // it differs
+  data,   // it differs, and the expression contains a load
+  other   // it differs, and the expression contains no load
 };
 
-/// Returns how the expression depends on the iteration of a loop with this index. `varying`: what differs.
+/// Returns how the expression depends on the iteration of a loop with the index variable `index`. `varying`: what
+/// differs between iterations.
 Dependence dependence_of(const Program& program, const Varying& varying, ScalarId index, ExprId e);
 
 /// An access of the iterations of a loop.
@@ -57,20 +58,20 @@ struct IterationAccess {
   AccessKind kind = AccessKind::load;  // what it does
   std::vector<Dependence> axes;        // how each index depends on the iteration; none for a fill
 
-  /// Returns true if it may be to different elements in different iterations.
+  /// Returns true if the access may be to different elements in different iterations.
   bool varies() const;
-  /// Returns true if it is a load.
+  /// Returns true if the access is a load.
   bool loads() const { return kind == AccessKind::load; }
 };
 
 /// The accesses of the iterations of a loop, by array.
 class Accesses {
  public:
-  /// Collects those of the statements. `varying`: what differs between iterations: varying_in() for iterations that run
-  /// together, formed_from() for those that run at the same time, or the index alone for a look at the text.
-  /// `index`: the index of the loop; an invalid one is that of no loop.
+  /// Collects the accesses in the statements. `varying`: what differs between iterations. It is varying_in() for
+  /// iterations that run together, formed_from() for those that run at the same time, or the index alone if only its
+  /// direct occurrences count. `index`: the index of the loop, or invalid.
   Accesses(const Program& program, std::span<const Stmt> statements, const Varying& varying, ScalarId index);
-  /// Collects those of a loop's body that name its index.
+  /// Collects the accesses in a loop's body; only expressions that contain its index count as different.
   Accesses(const Program& program, const For& loop) : Accesses(program, loop.body, {{loop.index}, {}}, loop.index) {}
 
   /// Returns the accesses to each array that is accessed.
@@ -91,16 +92,16 @@ enum class Race {
   filled,            // they fill the array as a whole
   stored_elsewhere,  // they store to elements that do not depend on the iteration
   sum_loaded,        // they add to the array as to a sum, and load it
-  loaded_elsewhere   // they store to elements of theirs, and load others
+  loaded_elsewhere   // they store to elements that depend on the iteration, and load others
 };
 
 /// Returns the arrays of the program for which iterations race, with the reason. Scratch is private to an iteration.
 /// Arrays for which `may_be_sum` is true, scratch too, may be added to at any place: each iteration has a copy, and the
-/// copies are added up. All others are shared, and each access must depend on the iteration.
+/// copies are added up. Every other array is shared: if it is stored to, each access must depend on the iteration.
 std::vector<std::pair<BufferId, Race>> races_of(const Program& program, const Accesses& accesses,
                                                 const std::function<bool(BufferId)>& may_be_sum);
 
-/// Returns true if the loop runs over all of an axis of constant extent, one element after another.
+/// Returns true if the loop runs over all of an axis of constant extent, from 0 and one element after another.
 bool runs_over(const Program& program, const For& loop, SizeId axis);
 
 }  // namespace lehr::loops

@@ -50,7 +50,8 @@ inline constexpr double kGatherCost = 1;
 /// The mean number of iterations that whole vectors leave over, if nothing tells the length of a loop.
 inline constexpr double kLeftOver = (kLanes - 1) / 2.0;
 
-/// Returns the operations of an expression without its operands: 0 for literals, scalars and loads.
+/// Returns the operations of an expression without its operands: 0 for literals, scalars, extents, loads and random
+/// numbers.
 double operations_of(const Program& program, ExprId e);
 
 // ---- size, in nodes ----

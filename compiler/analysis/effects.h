@@ -1,6 +1,6 @@
 // Effects of statements: which arrays and scalars they read and write.
 // Passes compare effects to find out whether statements may be moved, dropped or run together. An effect concerns a
-// whole array; which of its elements are touched is the subject of slices.h and vector_accesses.h.
+// whole array; which of its elements are accessed is the subject of accesses.h and slices.h.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -12,8 +12,8 @@ namespace lehr::loops {
 
 /// The arrays and scalars that a statement, with all statements inside it, reads and writes.
 struct Effects {
-  SmallIdSet<BufferId> loads,  // arrays that are loaded from; an accumulating store (+=) is not listed here
-      stores;                  // arrays that are stored to, added to or filled
+  SmallIdSet<BufferId> loads,  // arrays that are loaded from, keys of random numbers included; += is no load
+      stores;                  // arrays that are stored to, added to (+=) or filled
   SmallIdSet<ScalarId> reads,  // scalars whose values are used
       declares,                // scalars that are declared: lets, locals and indices of loops
       assigns;                 // scalars that are assigned or added to

@@ -11,7 +11,7 @@
 namespace lehr::loops {
 
 /// The memory of all arrays, by BufferId, 8 bytes for each element: integers by their bits, elements of 32 bits packed
-/// in the first half. Arrays of a function are empty.
+/// in the first half. Local arrays of functions are empty.
 using Arrays = std::vector<std::vector<double>>;
 
 /// What a call of a function is given.
@@ -24,17 +24,19 @@ struct Call {
 
 /// Returns true if both arrays have the same bits, so that two NaN can be equal.
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b);
-/// Returns the value of a size: a constant, or an element of `sizes`.
+/// Returns the value of a size: a constant, or an element of `sizes` (by slot).
 std::int64_t extent_of(const Size& s, const std::vector<std::int64_t>& sizes);
 /// Returns the number of elements of an array.
 std::size_t elements_of(const Program& p, BufferId b, const std::vector<std::int64_t>& sizes);
 
 /// Returns the number of elements of an array that carry values: those behind Buffer::used_length do not count.
 std::size_t values_in(const Program& p, BufferId b, const std::vector<std::int64_t>& sizes);
-/// Returns the memory of an array with these values, one for each element that carries one.
+/// Returns the memory of an array that has these values: one for each element that carries a value, integers by their
+/// bits. All other elements are 0.
 std::vector<double> memory_of(const Program& p, BufferId b, const std::vector<std::int64_t>& sizes,
                               const std::vector<double>& values);
-/// Returns the values of an array in memory: those of 32 bits as doubles, integers by their bits.
+/// Returns the values in the memory of an array, the inverse of memory_of(): those of 32 bits as doubles, integers by
+/// their bits.
 std::vector<double> values_of(const Program& p, BufferId b, const std::vector<double>& memory);
 
 /// Runs the parallel regions of a function and then the function; cached sums must be valid. Iterations of a region run

@@ -15,7 +15,7 @@ class Liveness {
  public:
   /// Analyses the body of `f`. `own`: arrays that nothing outside of `f` reads; they are live where live statements
   /// load them. `never_read`: arrays whose contents nobody needs. All other arrays are live. `program` and `never_read`
-  /// must outlive this object.
+  /// must outlive this object; `f` need not.
   Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own, const SmallIdSet<BufferId>& never_read);
 
   /// Returns true if a statement of the block is live.

@@ -23,7 +23,7 @@ ExprId make(Program& program, Type type, decltype(Expr::node) node);
 /// number of scalars before it.
 ScalarId make_scalar(Program& program, const std::string& stem, Type type = Type::i64);
 
-/// Makes expressions, scalars and loops of a program. Base class of what makes code in passes.
+/// Makes expressions, scalars and loops of a program. The base class of classes that make code in passes.
 class ExprMaker {
  public:
   /// Prepares to add to `program`, which must outlive this object.
@@ -86,8 +86,8 @@ void rewrite_bodies(Program& program, std::vector<BufferId>& made, const Rewrite
   }
 }
 
-/// Returns a copy of a statement in which accesses to slices go to the arrays that replace them (`Slice::once`). The
-/// index of the sliced axis is dropped. With `row` for the slice along axis 0: a[i, k] becomes row[k].
+/// Returns a copy of a statement in which accesses to `slices` go to the arrays that replace them (Slice::replacement).
+/// The index of the sliced axis is dropped. With `row` for the slice along axis 0: a[i, k] becomes row[k].
 Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement);
 
 /// A formula for the elements of an array of one axis, which replaces loads from that array.
@@ -98,8 +98,9 @@ struct Formula {
 
 /// The substitutions that substituted() makes in a copy of code. What is not listed stays as it is.
 struct Substitutions {
-  std::map<ScalarId, ScalarId> scalars;       // the new scalar for a scalar, where it is declared, set and read
-  std::map<BufferId, BufferId> arrays;        // the new array for an array, where it is loaded and stored
+  std::map<ScalarId, ScalarId> scalars;  // the new scalar for a scalar, where it is declared, set and read
+  /// The new array for an array, where it is loaded, stored and filled.
+  std::map<BufferId, BufferId> arrays;
   std::map<ScalarId, ExprId> values = {};     // the expression that replaces reads of a scalar
   std::map<BufferId, Formula> formulas = {};  // the formula that replaces loads from an array of one axis
   std::map<ExprId, ExprId> expressions = {};  // the expression that replaces a whole expression

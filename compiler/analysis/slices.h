@@ -1,6 +1,6 @@
 // Arrays of which each iteration of a loop accesses only the slice at the loop's index.
-// In `for i: for k: a[i, k] = f(k); s += a[i, 0]`, iteration i knows a[i, ...] alone, and fills it before it reads it.
-// Such a slice can be replaced by an array without the axis of i (passes `contract-arrays` and `hoist-invariants`).
+// In `for i: for k: a[i, k] = f(k); s += a[i, 0]`, iteration i accesses a[i, ...] alone, and fills it before it reads
+// it. Such a slice can be replaced by an array without the axis of i (passes `contract-arrays` and `hoist-invariants`).
 #pragma once
 #include <cstddef>
 #include <map>

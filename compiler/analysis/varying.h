@@ -30,13 +30,14 @@ struct Varying {
 /// Returns the scalars that lets and locals declare in the block and in all blocks inside it, without indices of loops.
 SmallIdSet<ScalarId> declared_in(const Block& block);
 
-/// Returns what differs between the iterations of the loop: its index, what is computed from it or written where not
-/// all iterations come, and scalars declared outside that iterations add to.
+/// Returns what differs between the iterations of the loop: its index, what is computed from it, what is written in a
+/// branch or inner loop that not all iterations execute equally often, and scalars declared outside that iterations add
+/// to.
 Varying varying_in(const Program& program, const For& loop);
 
 /// Returns what differs between executions of a block that begin with other values of the scalars `from`. These differ,
-/// and what is computed from them, counted up to them, or loaded from such a place: data flow alone. The block need not
-/// be a loop's body.
+/// and what is computed from them, counted up to them, or loaded at an index that differs: data flow alone. The block
+/// need not be a loop's body.
 Varying formed_from(const Program& program, const Block& block, SmallIdSet<ScalarId> from);
 
 /// Returns the scalar of a let `end - 1 - index` that begins the loop's body, so that it counts down to 0. The loop

@@ -47,7 +47,7 @@ class Builder {
   /// Declares an array with the axes in memory order. If another array has the name already, the new one gets a number
   /// after it ("weights 2"): users may give their data the names that the compiler gives to its arrays.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// Declares an array; see above for its name.
+  /// Declares an array; its name is changed as above if another array has it.
   BufferId buffer(Buffer buffer);
   /// Adds a scalar to the program without a statement that declares it. `let`, `local`, `for_loop` and `function` call
   /// this themselves.
@@ -88,7 +88,7 @@ class Builder {
   ExprId sub(ExprId a, ExprId b) { return binary(BinaryOp::subtract, a, b); }
   /// Returns an expression for a * b.
   ExprId mul(ExprId a, ExprId b) { return binary(BinaryOp::multiply, a, b); }
-  /// Returns an expression for a / b, of reals.
+  /// Returns an expression for a / b; both must be reals.
   ExprId div(ExprId a, ExprId b) { return binary(BinaryOp::divide, a, b); }
   /// Returns an expression for the smaller of a and b.
   ExprId min(ExprId a, ExprId b) { return binary(BinaryOp::minimum, a, b); }

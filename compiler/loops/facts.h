@@ -18,25 +18,26 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e);
 /// Returns true if the expression is the value of this scalar and nothing else.
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
 
-/// Returns true if the expression is a call of exp, log, ... lgamma: tens of operations. sqrt counts as one.
+/// Returns true if the expression itself is a call of a function: UnaryOp::exp to UnaryOp::lgamma, sqrt included.
+/// (is_function() in operators.h leaves sqrt out.)
 bool is_function_call(const Program& program, ExprId e);
-/// Returns true if there is such a call in the expression.
+/// Returns true if the expression or an operand at any depth is such a call.
 bool calls_function(const Program& program, ExprId e);
 
 /// Returns true if the expression reads one of the scalars.
 bool mentions(const Program& program, ExprId e, const std::set<ScalarId>& scalars);
-/// Returns true if the expression reads an array.
+/// Returns true if the expression loads from an array or draws a random number.
 bool loads(const Program& program, ExprId e);
 
 /// Returns the value that a statement stores in one scalar or one array element, or adds to it; invalid for other
 /// statements.
 ExprId value_of(const Stmt& statement);
-/// Returns true if there is a call of exp, log, ... in that value.
+/// Returns true if value_of(statement) contains a call of a function (is_function_call).
 bool calls_function(const Program& program, const Stmt& statement);
 
 /// Returns true if the statement is a loop, or a branch with a loop in it.
 bool has_loop(const Stmt& statement);
-/// Returns true if a statement of the block is one.
+/// Returns true if a statement of the block is a loop or a branch with a loop in it.
 bool has_loop(const Block& block);
 /// Returns the scalar that a `let` or a `local` declares; nothing for other statements.
 std::optional<ScalarId> declared(const Stmt& statement);
@@ -47,7 +48,8 @@ std::set<BufferId> filled_nonzero(const Program& program, const Block& block);
 /// Returns true if every function writes the array before it reads it, so that iterations may each have a copy: roles
 /// scratch and natural.
 bool is_scratch(const Buffer& buffer);
-/// Returns the scratch arrays that a parallel region uses and that are not on its stack: each thread needs a copy.
+/// Returns the scratch arrays that a parallel region uses, in order of their ids, without those on its stack and
+/// without its sums. Each thread needs a copy of them.
 std::vector<BufferId> scratch_of(const Program& program, const ParallelRegion& phase);
 
 }  // namespace lehr::loops

@@ -29,7 +29,7 @@ struct OperationCounts {
 /// code.
 /// Every index is checked against the extent of its own axis. Violations throw std::logic_error, and so do missing
 /// buffers and reads of i64 elements of local arrays that nothing stored. They are defects of the compiler. Local
-/// arrays start as NaN (reals) or as an invalid index (i64). If `work` is given, it becomes the counts of this call.
+/// arrays start as NaN (reals) or as an invalid index (i64). If `work` is given, it is set to the counts of this call.
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
                        const std::int64_t* sizes, const std::int64_t* integers, const double* reals,
                        OperationCounts* work = nullptr);

@@ -9,8 +9,8 @@
 
 namespace lehr::loops {
 
-/// What a token is: a name or word of the language; a name in quotes; a literal without its sign; an operator or a mark
-/// such as += or ..; the end of the line.
+/// What a token is. `name`: a name or a word of the language. `quoted_name`: a name in quotes. `number`: a literal
+/// without its sign. `symbol`: an operator, or a mark such as `+=` or `..`. `end`: the end of the line.
 enum class TokenKind { name, quoted_name, number, symbol, end };
 
 /// A token of a line.
@@ -24,7 +24,7 @@ struct Line {
   std::size_t number = 0;          // from 1
   std::size_t depth = 0;           // half of the spaces before its first token
   bool is_comment = false;         // it begins with //
-  std::string comment = {};        // what stands behind that, and behind one space
+  std::string comment = {};        // the text after `//` and, if there is one, the space after it
   std::vector<Token> tokens = {};  // the last is TokenKind::end; empty for a comment
 };
 

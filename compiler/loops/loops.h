@@ -59,14 +59,15 @@ struct Size {
 
 /// What an array is for, which decides who owns its memory and how long its content lives.
 enum class Role {
-  data,         // given by the user, read only
+  /// Written by the caller, read only: data of the user, weights, picks, random keys.
+  data,
   parameter,    // parameters of the variational factors; live between calls
   natural,      // natural parameters under construction; private scratch
   expectation,  // expected statistics of the factors; live between calls
-  table,        // values derived from expectations, recomputed by the code
+  table,        // values that the code derives from data and expectations
   statistic,    // sums over items; one copy per worker, added up in fixed order
   scratch,      // no meaning between calls; one copy per worker
-  output        // scalars handed back to the caller
+  output        // results that the caller reads
 };
 
 /// When the contents of an array are needed: always, or only in sweeps whose caller requests them
@@ -136,8 +137,8 @@ struct Unary {
   ExprId operand;
 };
 
-/// Operators with two operands of the same type. The first six take f64, f32 or i64 (divide: no i64); comparisons give
-/// a bool; logical_and and logical_or take bools.
+/// Operators with two operands of the same type. The first six take f64, f32 or i64 (divide: no i64); comparisons take
+/// the same and give a bool; logical_and and logical_or take bools.
 enum class BinaryOp {
   add,
   subtract,
@@ -251,8 +252,8 @@ struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
 };
 
-/// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them. Blocks side
-/// by side may declare one scalar each for itself, but not a block and one inside of it.
+/// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them. Two blocks
+/// may declare the same scalar if neither is inside the other.
 struct Scalar {
   std::string name;       // printed
   Type type = Type::f64;  // of its value

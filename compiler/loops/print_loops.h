@@ -12,7 +12,7 @@ namespace lehr::loops {
 /// that is in use already is printed with a number (`k`, `k_2`).
 std::string print(const Program& program);
 
-/// Returns the text of one expression, in which scalars have their plain names.
+/// Returns the text of one expression, in which scalars have their names in Program::scalars, without numbers.
 std::string print(const Program& program, ExprId expr);
 
 /// Returns the printed name of a type; messages of the verifier use it too.

@@ -54,8 +54,9 @@ struct IgnoreScalars {
 };
 
 /// Walks over expressions and blocks. Calls `on_expr(ExprId)` for every expression, before its operands;
-/// `on_buffer(BufferId, bool stored)` for every access of an array; `on_scalar(ScalarId, ScalarUse)` for every use of a
-/// scalar. An expression that occurs several times is walked once in the life of the object, as expressions are shared.
+/// `on_buffer(BufferId, bool stored)` for every access of an array (`stored` is true for stores, additions and fills);
+/// `on_scalar(ScalarId, ScalarUse)` for every use of a scalar. An expression that occurs several times is walked once
+/// in the life of the object, as expressions are shared.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
   const Program& program;

@@ -25,7 +25,8 @@ class Clamps : Part {
   /// the data. If missing, it is NaN, or negative for categories.
   ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
   /// Returns an expression for a parameter of the role at `event`: `x`, or that of a point mass where the value is
-  /// observed. There precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
+  /// observed. There precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0. Roles
+  /// that a point mass does not have, such as degrees of freedom, give `x`.
   ExprId parameter(BlockId b, math::ParameterRole role, const std::vector<ExprId>& element,
                    const std::vector<ExprId>& event, ExprId x);
   /// Returns an expression for `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`.
@@ -43,7 +44,7 @@ class Clamps : Part {
   using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;
   /// Emits code that conditions the linear natural parameters h of a vector on its observed entries o. With n the
   /// symmetric natural parameters of the squares, h_m of another entry becomes h_m + 2 sum over o of n_mo x_o. Those of
-  /// observed entries become 0.
+  /// observed entries become 0. `at` gives the indices in the arrays `linear` and `square`. Only vectors need this.
   void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
   /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
   /// the identity. These add nothing to its log determinant. Returns an expression for the number of observed entries.

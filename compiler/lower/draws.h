@@ -15,15 +15,17 @@ class Draws : Part {
   ExprId random(math::Noise noise, BlockId b, std::size_t kind, const std::vector<ExprId>& element, ExprId component,
                 ExprId argument, ExprId second = {});
   /// Emits code that draws a category with probabilities that sum to 1, and calls `store(k, share)` in a loop over its
-  /// values. The share is 1 at the drawn value, 0 elsewhere. If the element stands for several copies, each is drawn (a
-  /// multinomial), and the share is the fraction of them.
+  /// values. The share is 1 at the drawn value, 0 elsewhere. If the element stands for several `copies` (an f64), each
+  /// is drawn (a multinomial), and the share is the fraction of them. An element that stands for no copy is drawn as
+  /// one.
   void category(BlockId b, const std::vector<ExprId>& element, ExprId size, ExprId copies,
                 const std::function<ExprId(ExprId k)>& probability,
                 const std::function<void(ExprId k, ExprId share)>& store);
 
  private:
   static constexpr std::size_t kKinds = 64;  // kinds of random numbers of one element, at most
-  /// Returns an expression for the position of an element among all of its variable, row-major.
+  /// Returns an expression for the row-major position of an element among all elements of its variable. Nested rows are
+  /// packed.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
   Terms& terms_;  // loop nests of terms

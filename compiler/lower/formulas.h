@@ -41,8 +41,8 @@ class FormulaLoops : Part {
   void components(const math::Expr& e, int rank, FormulaContext& f,
                   const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
   /// Emits code that computes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of
-  /// which it reads the lower triangle. The emitted code fails with `code`, unless that is 0, if the matrix is not
-  /// positive definite.
+  /// which it reads the lower triangle. If the matrix is not positive definite, the emitted code fails with `code`; if
+  /// `code` is 0, results are NaN.
   SpdInverse spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
 
  private:

@@ -17,14 +17,14 @@ class HoistedSums : Part {
 
   /// The sums over data that one update has moved out of its loop over elements.
   struct Hoisted {
-    Uses uses;                                          // what they add up
-    std::vector<bool> fixed;                            // by axis: fixed while they are formed
-    NaturalTarget sums;                                 // their arrays
+    Uses uses;                                          // the uses whose contributions are summed
+    std::vector<bool> fixed;                            // by axis: fixed while the sums are formed
+    NaturalTarget sums;                                 // the arrays of the sums
     std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
   };
-  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none.
-  /// Axes after the `given` leading ones must be fixed, not nested, and of constant lengths whose product is a few
-  /// hundred at most.
+  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none,
+  /// or if the block is not local. Axes after the `given` leading ones must be fixed, not nested, and of constant
+  /// lengths whose product is a few hundred at most.
   std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);

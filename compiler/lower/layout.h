@@ -28,17 +28,17 @@ using density::IndexVarId;  // an index variable of a sum
 using density::Term;
 
 /// The inverse of a map `source` in the data, as after a counting sort. The e with source[e] = i are
-/// order[first[i]] .. order[past[i] - 1], ascending; entries with a missing value are in none of these ranges.
+/// order[first[i]] .. order[past[i] - 1], in ascending order. Entries with a missing value are in none of these ranges.
 struct InverseLookup {
-  BufferId first, past, order;  // i64: by value i, by value i, by position
+  BufferId first, past, order;  // i64: `first` and `past` by value i, `order` by position
 };
 
 /// The buffers of a chain: a block with one factor for each whole sequence (forward-backward or Kalman smoother). They
-/// have the expectations of products of neighbours, and the entropy.
+/// have the expectations of products of elements that stand in one term, and the entropy.
 struct Chain {
-  /// Expectations of products of the statistics of several elements that stand in one term. The first indices are those
-  /// of the last of these elements: all axes, or the step alone if `local`. Then come the event indices of all elements
-  /// in order of time.
+  /// By lags: expectations of products of the statistics of several elements that stand in one term. The first indices
+  /// are those of the last of these elements: all axes, or the step alone if `local` (none if `summed`). Then come the
+  /// event indices of all elements in order of time.
   std::map<conditionals::Lags, BufferId> products;
   bool local = false;   // `products` has the sequence of the current item only, in work arrays: no function reads them
                         // before the chain is updated
@@ -46,14 +46,15 @@ struct Chain {
   BufferId entropy;     // entropy of the sequence: a number if `local`, otherwise over the leading axes
 };
 
-/// Cached sums over items of products of the same factors: one function forms them all.
+/// Cached sums over items (schedule::Statistic::is_cached) that read the same blocks. One function forms them all, and
+/// one flag says that they are valid.
 struct CachedGroup {
-  std::set<BlockId> blocks;                      // whose factors are in the sums
-  std::vector<const schedule::Statistic*> sums;  // what is formed
+  std::set<BlockId> blocks;                      // the blocks whose expected statistics are in the sums
+  std::vector<const schedule::Statistic*> sums;  // the sums; owned by the schedule
   CachedSums cached = {};                        // the function, and the flag that is 1 while they are valid
 };
 
-/// The partial sums of the ELBO that an item stage adds up, each an array of one number.
+/// The partial sums of the ELBO that an item stage adds up, each an array of one number, in nats.
 struct LocalSums {
   BufferId energy, prior;      // expected log density: of tempered terms, of the others
   BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
@@ -62,45 +63,50 @@ struct LocalSums {
 /// A residual form and the position of one of its two sums.
 struct ResidualSum {
   const schedule::Residual* of;  // owned by the schedule
-  std::size_t side;              // an index into its sides
+  std::size_t side;              // an index into Residual::sides
 };
 
 /// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
 /// program. All parts of the lowering read it.
 struct Layout {
-  std::vector<SizeId> size;     // by plate set: number of elements
-  std::vector<SizeId> longest;  // by plate set: elements of the longest row; invalid until Part::longest declares it
-  DataBuffers data;             // givens, observed variables, offsets of nested plates
-  std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;  // by data matrix: inverse, log determinant
-  std::map<density::DataSource, InverseLookup> inverse;               // by data array with categories
-  std::map<std::pair<BlockId, std::string>, BufferId> parameter;      // by name of the factor's parameter
-  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;     // expected statistics
-  std::map<BlockId, std::map<std::string, BufferId>> logdet;  // by matrix parameter, if the entropy of a global block
-                                                              // needs no more of it than its log determinant
-  std::map<BlockId, Chain> chains;                            // of blocks with one factor for a whole sequence
-  std::map<BlockId, BufferId> picks;     // i64 by item: the value that a start gives a category, or -1
-  std::map<BlockId, BufferId> marginal;  // while an item's sums are written: probabilities of its chains by step,
-                                         // in work arrays
-  std::map<ArrayId, BufferId> array;     // statistics, their tables, residual sums, and steps of shifts
-  std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
-  std::map<ArrayId, ResidualSum> residual;                  // to which a sum belongs
-  std::vector<CachedGroup> cached_groups;                   // groups of cached sums
-  std::map<ArrayId, BufferId> exp_table, exp_shift;  // exponentials of a table; largest entry of each of its rows
-  std::map<ArrayId, BufferId> exp_columns;           // `exp_table` transposed, for full rows of counts
-  std::map<std::size_t, LocalSums> local_sums;       // by item stage (an index into Schedule::steps)
-  std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;  // running means of natural gradients:
-                                                                     // parameter axes, then event axes
-  std::map<BlockId, BufferId> gradient_norms;                        // UpdateFunction::gradient
-  std::vector<std::int64_t> size_values;                             // by slot
-  std::vector<model::GivenId> positive_definite;                     // Lowered::positive_definite
+  std::vector<SizeId> size;  // by PlateId (an alias has the size of its set): number of elements
+  /// By plate set: elements of the longest row; invalid unless Part::longest has declared it.
+  std::vector<SizeId> longest;
+  DataBuffers data;  // givens, observed variables, offsets of nested plates
+  /// By name of a data matrix: inverse, log determinant.
+  std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;
+  std::map<density::DataSource, InverseLookup> inverse;            // by data array whose values name elements
+  std::map<std::pair<BlockId, std::string>, BufferId> parameter;   // by name of the factor's parameter
+  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;  // expected statistics
+  /// Log determinants of a global block, by matrix parameter, if its entropy needs no more of that matrix.
+  std::map<BlockId, std::map<std::string, BufferId>> logdet;
+  std::map<BlockId, Chain> chains;    // of blocks with one factor for a whole sequence
+  std::map<BlockId, BufferId> picks;  // i64 by item: the value that a start gives a category, or -1
+  /// Work arrays with the probabilities of an item's chains, by step. Set only while the code of its sums is emitted.
+  std::map<BlockId, BufferId> marginal;
+  std::map<ArrayId, BufferId> array;  // statistics, their tables, residual sums, and steps of shifts
+  /// The statistic to which a sum or table belongs.
+  std::map<ArrayId, const schedule::Statistic*> statistic;
+  std::map<ArrayId, ResidualSum> residual;  // the residual form to which a sum belongs
+  std::vector<CachedGroup> cached_groups;   // groups of cached sums
+  /// Exponentials of a table, exp(b (entry - top)); b top of each row. `top` is the largest entry of the row, b is
+  /// Weight::local.
+  std::map<ArrayId, BufferId> exp_table, exp_shift;
+  std::map<ArrayId, BufferId> exp_columns;      // `exp_table` transposed, for full rows of counts
+  std::map<std::size_t, LocalSums> local_sums;  // by item stage (an index into Schedule::steps)
+  /// Running means of natural gradients, over the axes of the variable and the event axes of the statistic.
+  std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;
+  std::map<BlockId, BufferId> gradient_norms;     // UpdateFunction::gradient
+  std::vector<std::int64_t> size_values;          // by slot
+  std::vector<model::GivenId> positive_definite;  // Lowered::positive_definite
 };
 
 /// The state of one lowering: its inputs, the program under construction and its memory layout. All parts of the
-/// lowering refer to it.
+/// lowering refer to it, and the inputs must outlive it.
 struct Shared {
   const model::Model& model;           // the model
   const schedule::Schedule& schedule;  // what is lowered
-  const BoundData& data;               // sizes and constants
+  const BoundData& data;               // sizes, offsets and constants; of values only the observed counts
   const LowerOptions& options;         // which functions the program has
   Builder builder = {};                // the program under construction
   Layout layout = {};                  // where everything is in its memory
@@ -108,14 +114,17 @@ struct Shared {
   /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
   /// size are buffers: those of one function differ, other functions reuse them.
   struct WorkArrays {
-    std::size_t function = 0;                                           // position of the function that is open
-    std::int64_t on_stack = 0;                                          // numbers in its local arrays
-    std::map<std::vector<SizeId>, std::size_t> used = {};               // by shape: buffers that it uses already
-    std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};  // by shape: all buffers
+    std::size_t function = 0;   // position of the function that is open
+    std::int64_t on_stack = 0;  // numbers in its local arrays
+    /// By shape: how many of `buffers` this function uses already.
+    std::map<std::vector<SizeId>, std::size_t> used = {};
+    /// By shape: all scratch buffers that were declared.
+    std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};
   } work = {};
 };
 
-/// The base class of the parts of the lowering: short names for the shared state, and helpers that all of them use.
+/// The base class of the parts of the lowering. It has short names for the shared state, and functions that all parts
+/// use.
 class Part {
  protected:
   explicit Part(Shared& x)
@@ -131,23 +140,27 @@ class Part {
   /// Returns the extents in memory of an array over the plates. A nested plate takes no axis of its own: it is packed
   /// with the plate before it.
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
-  /// Returns the plates of the variable's event indices: none, its vector (a category: its values), or rows and columns
-  /// of a matrix. `rank` is their number, 0 to 2.
+  /// Returns the plates of the event indices of a statistic of `v` that has `rank` event indices (0 to 2). Of a vector
+  /// they are its plate, once or twice; of a matrix, rows and columns; of a category, its values. Pairs of a sparse
+  /// variable have one axis, over its entries. Empty if the values are single numbers.
   std::vector<model::PlateId> event_axes(const model::Variable& v, int rank) const;
-  /// Returns the number of event indices of a statistic of the variable; 0 for scalar variables.
+  /// Returns the number of event indices of a statistic of the variable. It is 0 if the values are single numbers. A
+  /// category has one index, which is its value.
   static int rank_of(const model::Variable& v, math::Stat stat);
-  /// Declares a size that the code reads at run time; `value` is what it is with the data of this lowering, or -1.
+  /// Declares a size that the code reads at run time. `value` is the size with the data of this lowering, or -1 if they
+  /// do not give it (Lowered::size_values).
   SizeId runtime_size(const std::string& name, std::int64_t value);
   /// Returns the number of elements along a plate if it is a constant of the code, otherwise a negative number.
   std::int64_t constant_length(model::PlateId plate) const {
     return b_.program()[layout_.size[m_[plate].set.index()]].constant;
   }
-  /// Returns the size that is the number of elements of the longest sequence along the last axis of the variable.
+  /// Returns the number of elements of the longest row along the last axis of the variable, as a size. It is declared
+  /// on first use.
   SizeId longest(const model::Variable& var);
-  /// Declares an uninitialised array for the function that is open. It is on the stack if it is small and of constant
-  /// size, otherwise a scratch buffer. A suffix makes the name unique.
+  /// Declares an uninitialised array for the function that is open. It is on the stack if its size is constant and the
+  /// arrays there stay below kOnStack numbers; otherwise it is a scratch buffer. A suffix makes the name unique.
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
-  /// Returns true if an atom of the term is of a fused category, whose probabilities are never stored.
+  /// Returns true if an atom of the term is of a fused category, whose probabilities no function reads from memory.
   bool has_fused_atom(const Term& t) const;
   /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;

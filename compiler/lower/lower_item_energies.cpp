@@ -26,7 +26,7 @@ void Energies::add_item_energy(ExprId item, ExprId value) {
 void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) {
   if (!interface_.item_energies) return;
   for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
-    // Streamed categories add theirs where their probabilities are at hand.
+    // Fused categories add theirs where their probabilities are formed.
     if ((!s_.tempered[t.term.origin] && !has_item_bounds()) || has_fused_atom(t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};

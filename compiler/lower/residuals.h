@@ -1,7 +1,7 @@
 // Residual form (schedule.h, Residual): sums over pairs, by way of the sums of their two factors.
 //
 // The square of S = sum_r A_r has the pairs A_r A_r', quadratic in the number of r. For the update of an element at r
-// it needs only the residual S - A_r, so S is formed once and kept current:
+// it needs only the residual S - A_r, so S is formed once and then follows the elements:
 //
 //     S[e] = sum_r E A[e, r]
 //     for r:  S[e] -= E A[e, r];  update the elements at r from S;  S[e] += E A[e, r]
@@ -25,26 +25,29 @@ class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
 
-  /// Returns a term outside the item stages as the ELBO reads it: with the expectation of its pairs, or with its
-  /// statistic.
+  /// Returns a term outside the item stages as the ELBO reads it: with the expectation of its pairs, with its
+  /// statistic, or alone. Without caching (can_cache_sums) a cached statistic is not used: the result is the undivided
+  /// term.
   ArrayTerm outer_term(const schedule::OuterTerm& t);
-  /// Returns a term outside the item stages as the update of `b` reads it. If `b` stands in running sums, there is a
-  /// term for each factor of the pairs, linear in the element, with the sum of the other factor. If `b` stands in a
-  /// cached sum, it is the whole term.
+  /// Returns a term outside the item stages as the update of `b` reads it. If `b` maintains running sums, there is a
+  /// term for each factor of the pairs, linear in the element, with the sum of the other factor. Another block in the
+  /// pairs reads the pairs themselves. If `b` stands in a cached sum, the result is the undivided term. A block in
+  /// neither reads what outer_term() returns.
   std::vector<ArrayTerm> outer_terms(const schedule::OuterTerm& t, BlockId b);
 
-  /// The running sums of a residual form, and the atoms in their summands that the update moves, by side.
+  /// The running sums of a residual form, and by side the atom in its summand that belongs to the block under update.
   struct RunningSum {
     const schedule::Residual* residual;
     std::vector<const Atom*> own;
   };
   /// Returns the running sums in the terms of the uses, each with the atoms of the block under update.
   std::vector<RunningSum> running_sums(const Uses& uses) const;
-  /// Emits the loops that compute the sums anew. Called once before each update of a block, so that rounding errors do
-  /// not build up.
+  /// Emits the loops that compute the sums anew. Of ordered pairs, the sum of the elements before becomes 0. Called
+  /// once before each update of a block, so that rounding errors do not build up.
   void fill_sums(const schedule::Residual& r);
   /// Emits code that subtracts from the sums the summands that contain the element, or, with `back`, adds them again
-  /// after its update.
+  /// after its update. Of ordered pairs, the summands leave the sum of the elements after and, with `back`, enter that
+  /// of the elements before.
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:

@@ -18,8 +18,8 @@ class SparseFactors : Part {
   /// Returns an expression for the entry of two coordinates. Of a pair that the pattern does not have it is some entry:
   /// terms have such pairs only where their coefficient is 0.
   ExprId entry(BlockId b, ExprId j, ExprId l);
-  /// Emits code that replaces natural parameters (of x_j, and of the pairs by entry) by `blend` of themselves and those
-  /// of the current factor.
+  /// Emits code that replaces natural parameters (of x_j, and of the pairs by entry) by `blended`(statistic, index,
+  /// natural parameter, natural parameter of the current factor).
   void blend(BlockId b, BufferId linear, BufferId quadratic,
              const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
   /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with
@@ -39,7 +39,8 @@ class SparseFactors : Part {
     BufferId column, result;       // by position: work arrays
     BufferId x;                    // by position: mean or draw
   };
-  /// Returns the arrays of a block; `factor` and `inverse` only if the code is to `factorise`.
+  /// Returns the arrays of a block. `factor` and `inverse` are valid only with `factorises`, `inverse` only if the
+  /// block has an entropy.
   Work open(BlockId b, bool factorises = true);
   /// Emits a loop over the off-diagonal entries; `body` gets the entry and the positions of its row and column.
   void each_entry(const Work& w, const std::function<void(ExprId e, ExprId row, ExprId column)>& body);
@@ -47,11 +48,12 @@ class SparseFactors : Part {
   void each_coordinate(const Work& w, const std::function<void(ExprId c, ExprId position)>& body);
   /// Returns the begin and end, without the diagonal, of a column of the factor.
   std::pair<ExprId, ExprId> below(const Work& w, ExprId j);
-  /// Emits a loop over the nonzeros `from` .. `past` of a column of the factor; `body` gets each and the position of
-  /// its row. `first` is the position of the first row.
+  /// Emits a loop over the nonzeros `from` .. `past` - 1 of a column of the factor; `body` gets each and the position
+  /// of its row. `first` is the position of the first row.
   void each_row(const Work& w, ExprId column, ExprId from, ExprId past, ExprId first,
                 const std::function<void(ExprId k, ExprId row)>& body);
-  /// Emits the factorisation of the precision. Returns its log determinant.
+  /// Emits the factorisation of the precision, and returns its log determinant. The emitted code fails with `code` if
+  /// the precision is singular; with `tolerant`, it raises the diagonal instead.
   ExprId factorise(const Work& w, std::int32_t code, bool tolerant);
   /// Emits x = L^-T x, or both halves of the solution x = (L L')^-1 x.
   void solve(const Work& w, bool both);

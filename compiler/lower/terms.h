@@ -25,17 +25,19 @@ struct Factor {
 /// A term of the log joint, with the array (statistic or table), run-time weights and factors by which the code
 /// multiplies it.
 struct ArrayTerm {
-  const Term* term = nullptr;                // owned by the schedule
-  std::optional<ArrayId> array = {};         // a statistic or table that multiplies the term
-  const std::vector<IndexId>* at = nullptr;  // its indices
-  std::vector<Weight> weights = {};          // run-time weights; those of the data multiply tempered terms only
-  std::vector<Factor> more = {};             // others
+  const Term* term = nullptr;         // owned by the schedule
+  std::optional<ArrayId> array = {};  // a statistic or table that multiplies the term
+  /// The entry of the array, one index for each axis; owned by the schedule.
+  const std::vector<IndexId>* at = nullptr;
+  std::vector<Weight> weights = {};  // run-time weights; those of the data multiply tempered terms only
+  std::vector<Factor> more = {};     // further factors
 };
 
 /// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
 struct AtomValues {
-  std::function<ExprId(const Atom&, const Env&)> one;                           // of a single atom
-  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
+  std::function<ExprId(const Atom&, const Env&)> one;  // of a single atom
+  /// Of the product of several elements of one chain.
+  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;
 };
 
 /// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. Other parts of
@@ -56,8 +58,8 @@ class Terms : Part {
   /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
   bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
   /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
-  /// taken once, and the result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all
-  /// digits of the sum.
+  /// taken once, and the result is 0 where its factor 1 - y is 0. Two parts that cancel at log 0 would otherwise lose
+  /// all digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
   /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
   /// the member's event axes.
@@ -71,7 +73,8 @@ class Terms : Part {
   /// Returns a bool expression: true if a value of the data is not missing, which is NaN for reals and negative for
   /// categories.
   ExprId is_present(ExprId x);
-  /// Returns the indices in memory of an element of a statistic, table or residual sum.
+  /// Returns the indices in memory of an element of a statistic, table or residual sum. `at` has one index for each
+  /// logical axis; of a symmetric statistic, entries (j, l) and (l, j) have the same place.
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
   std::pair<ExprId, ExprId> range(IndexVarId b, const Env& env);
@@ -82,11 +85,11 @@ class Terms : Part {
   /// Returns `env`, with the step of a term with neighbours of a chain fixed to 1 if only sums over the steps are
   /// stored. The sum at that index stands for all steps.
   Env at_all_steps(const Term& t, Env env) const;
-  /// Returns true if the term is its atom alone. That means coefficient 1, no guard, only multiplicities that the
-  /// atom's variable owns, and no index variables but the atom's.
+  /// Returns true if the term is the product of its atoms and nothing else, summed over the index variables of this
+  /// atom alone. That means coefficient 1, no guard, and only multiplicities that the atom's variable owns.
   bool is_plain(const Term& t, std::size_t atom) const;
-  /// Returns true if the term is plain and `at` names a row of the table along the values of the atom, a category. For
-  /// z = k that is a row such as log beta[term, k].
+  /// Returns true if the term is plain (is_plain) and `at` names a row of the table along the values of the atom, a
+  /// category. For z = k that is a row such as log beta[term, k].
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
   bool is_half_of_pairs(const Term& t, std::size_t atom) const;

@@ -21,14 +21,17 @@ struct NaturalTarget {
 /// What the caller of an update adds to the emitted code, for each element: work before and after the parameters are
 /// stored, and options.
 struct UpdateHooks {
-  /// Called when the natural parameters are complete; it may add to them.
+  /// Called when all terms have been added to the natural parameters; it may emit further additions.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
   /// Called before and after the parameters are stored.
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
   /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
+  /// Not used for categories and for sparse precisions.
   std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
   bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
-  bool tolerant = false;  // for initial values: improper factors give NaN instead of a failure, steps are full ones
+  /// For initial values: improper factors give NaN instead of a failure, steps are full ones, and a typical value (of a
+  /// category its probabilities) stands in place of a draw.
+  bool tolerant = false;
 };
 
 /// Emits the updates of single elements, and what updates of chains share with them.
@@ -77,8 +80,8 @@ class Updates : Part {
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);
   /// Emits code that forms the parameters and expected statistics of one element from its natural parameters. Global
-  /// blocks move by a step of the size Weight::step; drawn blocks get a draw. The emitted code fails with kFailBlock if
-  /// the factor is improper.
+  /// blocks move by a step of the size Weight::step; drawn blocks get a draw. The emitted code fails with kFailBlock +
+  /// BlockId if the factor is improper, unless the hooks are tolerant.
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
@@ -119,8 +122,8 @@ class Updates : Part {
   /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
   /// for clamped ones.
   bool reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
-  /// Registers the value of a function call in `e` that is one summand of `sum`, whose value is given: `value` minus
-  /// the other summand. Only if that other summand calls no function that `e` does not call anyway.
+  /// Registers the value of a function call in `e`, if `sum` is that call plus a rest and has the value `value`:
+  /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
   /// A term that is split into sums over data, with a small array of results, and what the values of an element are
   /// multiplied by. See `factored_sum`.
@@ -132,7 +135,8 @@ class Updates : Part {
   };
   /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
   ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
-  /// Returns nothing if the term has no such form, or the inner sums are more than a few hundred numbers.
+  /// Returns nothing if the term has no such form, if the inner sum does not go over data, or if there are more than a
+  /// few hundred inner sums.
   std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
                                           const std::vector<ExprId>& element) const;
   /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
@@ -149,18 +153,20 @@ class Updates : Part {
   /// Emits code that updates the running mean of a natural gradient, and adds to the squared norms, while
   /// Weight::gradient_memory is above 0.
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
-  /// Emits code that replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et
-  /// al. 2013, section 2.4).
+  /// Emits code that measures the gradient and replaces natural parameters by step * new + (1 - step) * current, unless
+  /// the step is 1 (Hoffman et al. 2013, section 2.4).
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Points move
   /// by a step, drawn parameters get a random number, observed entries their value.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        FormulaContext& f, bool tolerant);
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
+  /// Emits code that fails if the inverse is not finite.
   void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
   /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
-  /// Emits code that fails with kFailBlock if the factor is improper, or a point is not inside its support.
+  /// Emits code that fails with FormulaContext::fail_code if the factor is improper, or a point is not inside its
+  /// support.
   void check_proper(BlockId b, FormulaContext& f);
 
   Terms& terms_;            // loop nests of terms

@@ -94,10 +94,10 @@ bool hides_latency(const Program& p, const For& loop, const Varying& varying) {
 }
 
 /// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
-/// statement is repeated for each item (the unrolled form of vectorised.h).
-/// A loop qualifies if its inner loops are equally long for all items. They must read tables that all items share and
-/// that are larger than the registers. Fewer items run together if their sums would not fit in registers. Up to sixteen
-/// do if an item evaluates one function after another (latency.h): one item then works while others wait.
+/// statement is repeated for each item (the unrolled form of vectorised.h). A loop qualifies if its inner loops are
+/// equally long for all items. They must read tables that all items share and that are larger than the registers. Fewer
+/// items run together if their sums would not fit in registers. If an item evaluates one function after another
+/// (latency.h), up to eight items run together, or sixteen in lanes: others then work while one waits.
 Program block_registers(Program program) {
   return vectorise_loops(std::move(program), {has_common_loops_only, blocked_form});
 }

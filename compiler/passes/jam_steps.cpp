@@ -1,6 +1,6 @@
 // The pass `jam-steps`: unroll-and-jam of loops over the steps of sequences that run in lanes.
-// In functions with `lanes`, statistics are often sums over steps. Four steps run together, and the sums they add to
-// are loaded and stored once for all four.
+// In functions that run items in lanes, statistics are often sums over steps. Four steps run together, and the sums
+// they add to are loaded and stored once for all four.
 //   for t: for k: S[k] += q[t, k]      becomes      for t by 4: for k: S[k] += q[t, k]; S[k] += q[t + 1, k]; ...
 //
 // Unroll-and-jam of loops over steps, four at a time, within lanes.

@@ -12,8 +12,9 @@ namespace lehr::loops {
 struct Narrowable {
   SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
   SmallIdSet<ScalarId> scalars;  // scalars that become f32
-  SmallIdSet<BufferId>
-      exact;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
+  /// f64 arrays with elements formed from an array that stays at 64 bits because of a recursion. Function calls in the
+  /// values that are stored to them are not narrowed either.
+  SmallIdSet<BufferId> exact;
 
   /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;
@@ -23,7 +24,8 @@ struct Narrowable {
 Narrowable narrowable(const Program& program);
 
 /// Returns true if the store writes a parameter or an expected statistic, and its value calls a costly function (exp,
-/// log, digamma). Such a value is computed in 32 bits even though the array has 64.
+/// log, digamma). Such a value is computed in 32 bits even though the array has 64, unless the array is in
+/// Narrowable::exact.
 bool calls_for_item(const Program& program, const Store& store);
 
 }  // namespace lehr::loops

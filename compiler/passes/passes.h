@@ -1,8 +1,8 @@
 // The optimisation passes over Loops and the order in which they run.
-// A pass is a function from a program to a program that computes the same with less work. Only the order in which sums
-// are added may change; `narrow` also rounds to 32 bits where single precision is asked for. Each pass tests conditions
-// on loops and arrays; it does not know the model.
-// docs/passes.md lists the passes with their standard names and measured gains.
+// A pass is a function from a program to a program that computes the same with less work. Results may differ by
+// rounding alone: sums are added in another order, and a factor that all terms share is taken out (factors.h). `narrow`
+// also rounds to 32 bits where single precision is requested. Each pass tests conditions on loops and arrays; it does
+// not see the model. docs/passes.md lists the passes with their standard names and measured gains.
 #pragma once
 #include <functional>
 #include <span>
@@ -29,7 +29,8 @@ struct Pass {
 /// Returns all passes, in the order in which optimise() runs them.
 std::span<const Pass> passes();
 
-/// Returns all passes but those whose names are in the list; "all" stands for every pass.
+/// Returns all passes but those whose names are in the list; "all" stands for every pass, and names of no pass are
+/// ignored.
 std::vector<Pass> passes_without(const std::vector<std::string>& names);
 /// Returns all passes but those that the environment variable LEHR_NO_OPT names, with commas between. So all tests can
 /// run without passes; nothing else reads the variable.
@@ -45,8 +46,8 @@ struct PassReport {
   double seconds;         // wall time
 };
 
-/// Which passes optimise() runs, and what else it does. It is a value that whoever compiles a program passes on.
-/// Nothing else changes what the passes do; the environment has a say in the defaults alone.
+/// Which passes optimise() runs, and what else it does. Nothing else changes what the passes do: environment variables
+/// change the defaults of these fields alone.
 struct PassOptions {
   std::vector<Pass> passes = default_passes();          // in the order in which they run
   bool verify_each = false;                             // verify the program before the first pass and after each
@@ -58,7 +59,7 @@ struct PassOptions {
 };
 
 /// Returns the program after the passes. With `verify_each`, a malformed program throws std::logic_error with the
-/// problems and the pass that made them.
+/// problems and the pass after which they were found.
 Program optimise(Program program, const PassOptions& options = {});
 
 }  // namespace lehr::loops

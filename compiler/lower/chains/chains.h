@@ -31,22 +31,23 @@ class Chains : Part {
   /// Emits loops over the sequences whose leading indices are `lead`.
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. For initial
-  /// values.
+  /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. Used where a
+  /// factor does not come from an update of the chain: after initial values, loaded parameters or a seed.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  /// Returns an expression for the expectation of a product of atoms, which are elements of one sequence.
+  /// Returns an expression for the expectation of a product of two or more atoms, which are elements of one sequence.
+  /// The product must be one of Chain::products.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
   /// Returns an expression for the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
-  /// the table, not for every element. Entropies of sequences leave out the means of those whose sums belong to one
-  /// term (adds_up_alone).
+  /// the table, not for every element. Entropies of sequences leave out the means of those tables whose sums belong to
+  /// one term (adds_up_alone). Empty for other blocks.
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the chain's update adds the probabilities of its elements to the table's sums right away
   /// (UpdateHooks::add_rows).
   bool sums_in_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
   /// Returns, and forgets, the work arrays with the probabilities by step that the last updates of chains of categories
-  /// have left. What is summed over the item next reads them from there rather than from the factors' memory.
+  /// have left. The sums over the item that follow read them from there rather than from the memory of the factors.
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
@@ -57,8 +58,8 @@ class Chains : Part {
   /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
   /// of the item stage has a term with a pair and is updated from those of the last sweep.
   bool pairs_outlive_item(BlockId b) const;
-  /// Emits loops that compute the log potentials of one sequence: unary ones are added to `unary`, joint ones are
-  /// passed to `add`. With `homogeneous`, those of neighbours are computed at one step, which stands for all.
+  /// Emits loops that compute the log potentials of one sequence. Unary ones are added to `unary`. Joint ones are
+  /// passed to `add`. With `homogeneous`, joint ones are computed at step 1 only, which stands for all steps.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool homogeneous, const AddPotential& add);
   /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
@@ -70,15 +71,16 @@ class Chains : Part {
   bool only_pair_sums_read(BlockId b);
   /// Returns atoms of one sequence in order of time, with their lags: the steps from each to the last one.
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
-  /// Returns the indices into Chain::together of a product whose last element is `element`.
+  /// Returns the indices into an array of Chain::products, for a product whose last element is `element`. `events` has
+  /// the event indices of all its elements, in order of time.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events);
-  /// Emits a store of the expectation of a product of neighbours' statistics to Chain::products. If the chain has sums
-  /// over the steps, it is an addition.
+  /// Emits a store of the expectation of a product of statistics to Chain::products, at the indices `at`. If the chain
+  /// has sums over the steps, it is an addition.
   void put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value);
   /// Emits code that multiplies the entries of `values` (means or draws) of several elements and stores the result as
   /// the expectation of their product. `last` is the last of the elements.
   void put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values);
-  /// Emits code that sets Chain::together to 0, if it has sums over the steps.
+  /// Emits code that sets Chain::products to 0, if they are sums over the steps.
   void clear_sums(BlockId b);
   /// Returns the indices of a sequence's entropy in Chain::entropy: none if the chain is local.
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
@@ -133,8 +135,9 @@ class Chains : Part {
   /// Emits the backward pass for a chain that is homogeneous and has sums of pairs. The message is computed by columns
   /// of the transition matrix, the sums in a loop of their own (sum_pairs).
   void smooth_columns(const Messages& m);
-  /// Emits code that computes the probability of the history `now` at t from the backward message. Returns an
-  /// expression for emission * share * message, which the element before reads.
+  /// Emits code that computes the probability of the history `now` at t, from the forward and the backward message, and
+  /// adds it to that of its last value. `share` is Messages::scale at t. Returns an expression for emission * share *
+  /// message, which the element before reads.
   ExprId put_smoothed(const Messages& m, ExprId t, const History& now, ExprId share);
   /// Emits code that sums the probabilities of pairs over all steps, in tiles of a few rows and steps.
   void sum_pairs(const Messages& m);
@@ -142,8 +145,9 @@ class Chains : Part {
   void smooth_logarithms(const Messages& m);
   /// Emits a loop over the steps from the last to the first.
   void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
-  /// Emits code that stores the joint probability `value` of a history and the value k after it in all products that
-  /// contain them. It subtracts their mean log potential from the entropy.
+  /// Emits code for the joint probability `value` of a history and of the value k at t, which follows it. It stores or
+  /// adds `value` in every product (of k with the values of the history that the lags name). It subtracts `value` times
+  /// the joint log potential from the entropy.
   void put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value);
   /// Emits code that sets the expectations of products to 0 where several histories or steps add to one.
   void clear_together(const Messages& m);
@@ -164,7 +168,7 @@ class Chains : Part {
   void condition_on_draw(const Messages& m, ExprId t);
   /// Emits a loop over the values that an element may take.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
-  /// Emits loops over the histories. Valid digits of `fixed` have these values.
+  /// Emits loops over the histories. Valid entries of `fixed` have these values and get no loop.
   void each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
                     History fixed = {});
   /// Returns a history of which only the last value is fixed; each_history loops over the others.
@@ -173,7 +177,7 @@ class Chains : Part {
   History first_history(const Messages& m, ExprId value);
   /// Returns the next history: without its oldest value, with `value` at the end.
   static History next_history(History history, ExprId value);
-  /// Returns three lists of indices one after another, as the index of an array over histories.
+  /// Returns the concatenation of three lists of indices, as the indices of an element of an array over histories.
   static History joined(History first, const History& history, const History& last = {});
   /// A function that emits the loops over what log_sum adds up, and calls `body` inside.
   using Over = std::function<void(const std::function<void(const History&)>& body)>;
@@ -184,7 +188,7 @@ class Chains : Part {
   Over values(const Messages& m);
   /// Returns a function that emits the loops over the histories, as an argument of log_sum.
   Over histories(const Messages& m);
-  /// Returns an expression for the probability of value k at t, which the factor has stored.
+  /// Returns an expression that loads the probability of value k at t from the stored factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
@@ -210,7 +214,7 @@ class Chains : Part {
   /// the block is no chain of categories.
   std::optional<UnaryUses> unary_uses_of(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the chain's update adds the probabilities of the first element to its statistics, so that no later
-  /// loop must.
+  /// loop has to add them.
   bool adds_first(const UnaryUses& s) const;
   /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);
@@ -228,13 +232,14 @@ class Chains : Part {
   /// Returns an expression for the sum of what was subtracted, before exp, from the rows of tables that the element at
   /// t reads.
   ExprId row_shift(const Messages& m, ExprId t);
-  /// Returns an expression for the unary log potential of value k at t, as far as its mean must be subtracted from the
-  /// entropy here. Returns nothing if Stages::emit_finalise subtracts all of it.
+  /// Returns an expression for that part of the unary log potential of value k at t whose mean must be subtracted from
+  /// the entropy of the sequence. Returns nothing if Stages::emit_finalise subtracts all of it.
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp: the Kalman smoother
 
-  /// The arrays of one sequence. Letters (S, W, L, h, m, v) are those of the file's formulas.
+  /// The arrays of one sequence. Letters (S, W, L, h, m, v) are those of the formulas at the head of
+  /// lower_chain_gaussian.cpp.
   struct Smoother;
   /// A function that emits the code for one step.
   using EachStep = std::function<void(ExprId t)>;
@@ -279,7 +284,8 @@ class Chains : Part {
   /// Emits, in the backward pass, code that computes the covariances of the element at t with itself and with those
   /// after it. Returns the arrays.
   Matrices smooth(const Smoother& s, ExprId t);
-  /// Emits code that computes the mean of the element at t given those after it, which are at their means or draws.
+  /// Emits code that computes, in Smoother::information, the mean of the element at t given those after it, which are
+  /// at their means or draws.
   void expect_later(const Smoother& s, ExprId t);
   /// Emits code that stores the expected products of the element at t with those after it: covariance plus product of
   /// means. `now` gives the mean or draw at t; `covariance` is empty for draws.

@@ -17,16 +17,19 @@ struct Chains::Messages {
   ExprId values, end;             // number of values of the category; number of elements of the sequence
   BufferId unary, pair, forward;  // over the steps: unary and joint log potentials, forward log messages over histories
                                   // (`by_rows`: `unary` is filled for the pass in logarithms alone)
-  BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
-  BufferId backward, message;     // of one step, over histories: the backward message, and a message under construction
-  BufferId unscaled;              // of one step, over histories: the forward products before division by their sum
-  BufferId marginal;              // over the steps: probabilities of the values; may be the same array as `emission`
-  BufferId probs;                 // the probabilities of the factor, in its buffer
-  bool summed;                    // pairs are stored as sums over the steps
-  ScalarId entropy;               // log Z minus the means of unary and joint log potentials
-  bool homogeneous;               // the joint potentials are the same at every step: arrays have one row of them
-  Uses all;                       // all uses of the chain in terms
-  bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
+  /// Over the steps: 1 over the sum of the products. In logarithms, the log of the sum.
+  BufferId scale;
+  BufferId backward, message;  // of one step, over histories: the backward message, and a message under construction
+  BufferId unscaled;           // of one step, over histories: the forward products before division by their sum
+  BufferId marginal;           // over the steps: probabilities of the values; may be the same array as `emission`
+  BufferId probs;              // the probabilities of the factor, in its buffer
+  bool summed;                 // pairs are stored as sums over the steps
+  ScalarId entropy;            // log Z minus the means of unary and joint log potentials
+  bool homogeneous;            // the joint potentials are the same at every step: arrays have one row of them
+  Uses all;                    // all uses of the chain in terms
+  /// The unary potentials are those of `singles`: rows of tables with exponentials, and potentials of the first
+  /// element.
+  bool by_rows;
   UnaryUses singles;              // uses with unary potentials, if `by_rows`
   const UpdateHooks* hooks;       // what the update's caller adds
   BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid

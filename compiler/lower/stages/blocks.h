@@ -37,7 +37,7 @@ class Blocks : Part {
   /// Emits loops over the chosen axes of a variable, from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
   /// Returns the terms with a block that is outside the item stages, as its update reads them, with the positions of
-  /// its atoms.
+  /// its atoms. Terms whose auxiliary variable a draw integrates out are left out (Integrals).
   Uses outer_uses(BlockId b);
   /// Returns the blocks in an order in which each comes after the latent parents of its statements. A cycle is broken
   /// at the first block that is left.
@@ -45,7 +45,8 @@ class Blocks : Part {
   /// Emits code that sets the initial factors of a block, for elements whose leading indices are `lead`. They follow
   /// from the block's own statement alone; improper ones become NaN.
   void initialise_from_prior(BlockId b, const std::vector<ExprId>& lead);
-  /// Emits code that computes the expected statistics from the parameters. Pairs of chains are formed as if the
+  /// Emits code that computes the expected statistics of the elements whose leading indices are `lead` from their
+  /// parameters. Observed entries get their values before. Pairs of chains that are not local are formed as if the
   /// elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.

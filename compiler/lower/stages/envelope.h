@@ -22,7 +22,7 @@ class Envelope : Part {
  private:
   /// The arrays with the lower and upper ends of a block's intervals, by element.
   struct Bounds {
-    BufferId least, most;  // lower ends, upper ends
+    BufferId least, most;  // lower ends, upper ends; over the axes of the variable
   };
   /// The lower and upper end of an expression's value.
   using Interval = std::pair<ExprId, ExprId>;

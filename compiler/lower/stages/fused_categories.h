@@ -1,24 +1,26 @@
-// Streamed categories: local categories with fused (unmaterialised) responsibilities. Their probabilities are formed in
-// a work array, added to whatever needs them, and overwritten by those of the next element.
+// Fused categories: local categories whose responsibilities are not stored. The probabilities of an element are formed
+// in a work array, added to whatever needs them, and overwritten by those of the next element.
 //
 // The log odds of an element's values are sums of rows of tables, vectors of the item, and other terms. If there are
-// only rows and vectors, the stream is factored: exponentials are taken once for each row or vector, then multiplied:
+// only rows and vectors, the category is factored: exponentials are taken once for each row or vector, then multiplied:
 //
 //     general    probs[k] = exp(theta_log[k] + beta_log[w, k] - top)
 //     factored   probs[k] = exp_theta[k] * exp_beta[w, k]          no exponential for each element
+//
+// In the names here, a stream is a fused category.
 #pragma once
 #include "compiler/lower/item_energies.h"
 #include "compiler/lower/updates.h"
 
 namespace lehr::loops {
 
-/// What a generated function does to each item in its range; every item stage has one function for each mode that it
+/// What a generated function does to each item in its range. An item stage has one function for each mode that it
 /// needs.
 enum class StageMode {
   update,  // updates all blocks
-  seed,    // sets categories to the picks of a start
+  seed,    // sets categories to the picks of a start, and forms the blocks in StageFunctions::seeded
   sum,     // adds up statistics of the factors as they are
-  refresh  // forms auxiliary sources and streams once more
+  refresh  // forms auxiliary sources and fused categories once more
 };
 
 /// One term of the log joint that contains the fused category. It says what the term adds to the log odds of the
@@ -26,8 +28,9 @@ enum class StageMode {
 struct FusedUse {
   const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
   std::size_t atom = 0;                                  // position of the category's atom
-  std::optional<std::size_t> partner;                    // position of the one other local atom, of a stored block
-  IndexVarId value;                                      // the index variable that is the category's value
+  /// Position of the one other local atom, of a stored block; none if there is none.
+  std::optional<std::size_t> partner;
+  IndexVarId value;  // the index variable that is the category's value
   enum class Kind {
     table,   // a row of a table along the values, coefficient 1
     vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
@@ -42,19 +45,23 @@ struct FusedCategory {
   const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
   std::vector<FusedUse> uses;                  // all terms with the category
   SizeId values;                               // number of values of the category
-  /// True if probabilities are normalised products of exponentials. Those of tables are taken once a sweep, those of
-  /// vectors once a pass over the item. Otherwise log odds are added up for each element.
+  /// True if probabilities are normalised products of exponentials. Exponentials of tables are taken once a sweep,
+  /// those of vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
-  /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
-  /// taken of the tables and vectors under sums that are formed anyway (lower_fused_entropy.cpp).
+  /// True if the category is factored and the entropies of elements leave out the mean of their log odds. That mean is
+  /// computed from sums that are formed anyway (lower_fused_entropy.cpp).
   bool entropy_from_sums = false;
-  // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
-  // exponential.
+  // Work arrays over the values. `probs`: probabilities of an element, not normalised. `odds`: its log odds.
+  // `item_odds`: sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
   BufferId probs, odds, item_odds, item_exp;
-  BufferId counted;         // i64: positions along the last axis of the elements whose count is above 0
-  ScalarId counted_length;  // the length of `counted`, if the item has one row of elements; invalid: found row by row
-  ExprId shift;     // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
-  ScalarId direct;  // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
+  /// i64: positions along the last axis of the elements whose count is above 0. Invalid if no list is made.
+  BufferId counted;
+  /// The number of positions in `counted`, if the item has one row of elements. Invalid: found row by row.
+  ScalarId counted_length;
+  /// What was subtracted from `item_odds` before exp, if formed before the branch on the last pass; otherwise invalid.
+  ExprId shift;
+  /// 1 while the exponentials of the vector come from parameters, otherwise 0 (lower_fused_vector.cpp). Invalid: never.
+  ScalarId direct;
 };
 
 /// Arrays that the code for one item adds to or reads. `sums` are sums over all items: the functions of an item stage
@@ -62,31 +69,33 @@ struct FusedCategory {
 /// overwrites (Stages::declare_item_arrays).
 struct ItemArrays {
   LocalSums sums;  // partial sums of the ELBO
-  /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.
+  /// By a later block of the item and its statistic: natural parameters to which fused categories add, over the axes
+  /// after the item.
   std::map<std::pair<BlockId, math::Stat>, BufferId> partner_naturals;
-  /// Parameters of one element before its update, by event indices.
+  /// By block and name: the parameters of one element before its update, over event axes.
   std::map<std::pair<BlockId, std::string>, BufferId> previous;
 };
 
 /// What one visit of a fused category to the elements of an item does with their probabilities, and where it adds them.
 struct FusedVisit {
   const ItemArrays& arrays;  // where probabilities are added
-  bool final;                // statistics and entropies are added up, too
+  bool final;                // true in the last visit of the item, which adds up statistics and entropies, too
   StageMode mode;            // what the function does to its items
-  ExprId item_shift = {};    // of a factored stream: what was subtracted from its vectors before exp
+  ExprId item_shift = {};    // of a factored category: what was subtracted from its vectors before exp
 };
 
 /// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first
 /// axis is the position of the item in the group.
 struct FullRows {
-  BufferId exponentials, shift;  // of the vectors, by value; what was subtracted before exp
-  BufferId into, lanes;          // natural parameters for the vector's block, by value; partial sums of them by lane
-  BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
+  BufferId exponentials, shift;  // of the vectors: exponentials by value; what was subtracted before exp
+  /// Natural parameters for the vector's block, by value; partial sums of them by value and lane.
+  BufferId into, lanes;
+  /// By element of a tile: sum of exponentials; factors for `into`; factors for statistics.
+  BufferId total, scale, count;
 };
 
 /// Emits the code that visits the elements of fused categories: it forms each element's probabilities, adds them to all
-/// that needs them, and overwrites them. An item stage (Stages) calls it; a stream is a fused category under this
-/// visit.
+/// that needs them, and overwrites them. An item stage (Stages) calls it.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -96,28 +105,31 @@ class FusedCategories : Part {
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
   /// Returns the tables whose means the entropies of elements leave out (FusedCategory::entropy_from_sums).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
-  /// Declares the stream's work arrays (probabilities, log odds, exponentials) in the function that is open.
+  /// Declares the work arrays of FusedCategory (probabilities, log odds, exponentials, list of counts) in the function
+  /// that is open.
   void stream_arrays(FusedCategory& s);
-  /// Emits the code before the visits of an item: it lists the elements with counts above 0, if the item has one row of
-  /// counts.
+  /// Emits the code before the passes over an item: it lists the elements with counts above 0, if the item has one row
+  /// of counts.
   void open_item(FusedCategory& s, ExprId item);
   /// Emits code that adds up the vectors of the item and exponentiates the sum (FusedCategory::item_exp), for a
-  /// factored stream. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid for
-  /// other streams.
+  /// factored category. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid
+  /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
   /// Emits a loop that visits every element of an item.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
-  /// Declares, before the passes over an item, FusedCategory::direct for each stream whose vector's exponentials may
+  /// Declares, before the passes over an item, FusedCategory::direct for each category whose vector's exponentials may
   /// come from parameters, and sets it for the first pass.
   void find_direct(std::vector<FusedCategory>& streams, ExprId item);
-  /// Returns the stored block whose vector the stream reads; it must have exactly one.
+  /// Returns the stored block whose vector the category reads. The category must have exactly one use of kind vector.
   BlockId vector_block(const FusedCategory& s) const;
   /// Emits code that decides, before a pass over an item, from what its vector's exponentials are computed. It sets
-  /// FusedCategory::direct to 1 for the current parameters. That needs weights of 1 and parameters that are not small.
+  /// FusedCategory::direct to 1 if the current parameters serve, which needs weights of 1 and parameters that are not
+  /// small; otherwise to 0.
   void decide(const FusedCategory& s, ExprId item);
   /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Emits code that exponentiates a table. The largest entry of each row is subtracted before, and stored.
+  /// Emits code that exponentiates a table, scaled by Weight::local. The largest entry of each row is subtracted
+  /// before, and stored (Layout::exp_table, exp_shift). Also fills the transposed table, if there is one.
   void exp_table(ArrayId table);
   /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
   /// that are one vector and rows of one table. Enough counts of the data must be above zero.
@@ -149,24 +161,25 @@ class FusedCategories : Part {
   /// Emits code that computes FusedCategory::item_odds and item_exp from expected statistics; `shift` becomes the
   /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
-  /// Returns true if the stream's one vector has exponentials that parameters give without its expected statistics.
+  /// Returns true if the category has one vector, whose exponentials parameters give without its expected statistics.
   bool can_be_direct(const FusedCategory& s) const;
-  /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c.
+  /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c, c the same for
+  /// all k. Nothing if they are not.
   std::optional<std::string> x_of_vector(const FusedCategory& s) const;
   /// Returns true if no update of another block of the item reads the expected statistics of the vector.
   bool is_sole_reader(const FusedCategory& s) const;
   /// Returns an expression for the product of the run-time weights on the log odds from a vector.
   ExprId vector_scale(const FusedUse& u);
-  /// Returns the use with the stream's vector; null if it has none or several.
+  /// Returns the only use of kind FusedUse::Kind::vector that the category has; null if there are none or several.
   const FusedUse* vector_use(const FusedCategory& s) const;
-  /// Returns the use with the stream's table; null if it has none or several.
+  /// Returns the only use of kind FusedUse::Kind::table that the category has; null if there are none or several.
   const FusedUse* table_use(const FusedCategory& s) const;
-  /// Returns the array of natural parameters to which the stream adds for its vector's block.
+  /// Returns the array of natural parameters to which the category adds for its vector's block.
   BufferId into_of(const FusedCategory& s, const ItemArrays& arrays) const;
   /// A tile of counts of four items: the same 16 consecutive elements of each item's row of counts. Code for one tile
   /// computes the probabilities of the category at all 64 elements together. It covers the elements from `at` on; those
   /// before `from` belong to the tile before, which the last tile overlaps. If fewer than four items are left before
-  /// `end`, the last item fills the group. Its entry of `begins` then makes its repeats count as 0.
+  /// `end`, the last item fills the group. The entries of `begins` then make its repeats count as 0.
   struct Tile {
     ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
     std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
@@ -215,17 +228,20 @@ class FusedCategories : Part {
   /// Emits code that adds the probabilities of an element to what the term of one use needs them for. These are natural
   /// parameters of a later block, statistics, or energies (expected log densities).
   void spread(const Element& e, std::size_t use, ExprId scale);
-  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed
-  /// stream, log Z alone.
+  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies. With
+  /// FusedCategory::entropy_from_sums it adds log Z alone. An update without that also adds to the item's sum
+  /// (Energies).
   void add_entropy(const Element& e, ExprId scale);
-  /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k.
+  /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k. `scale` is 1
+  /// over the sum of FusedCategory::probs.
   ExprId mean_odds(const Element& e, ExprId scale);
-  /// Returns true if the stream is summed: factored, and the sums that hold its means are of its terms alone.
+  /// Returns true if the category can have FusedCategory::entropy_from_sums: it is factored, and the sums that hold its
+  /// means are of its terms alone.
   bool is_summed(const FusedCategory& s) const;
   /// A function that emits the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
-  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a loop of
-  /// its own before they are visited.
+  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a separate
+  /// loop before they are visited.
   bool has_empty_elements(const FusedCategory& s) const;
   /// Emits the loop that lists the positions with counts above 0 of one row (FusedCategory::counted). Returns their
   /// number.

@@ -1,5 +1,5 @@
-// Streamed categories (fused_categories.h): the plan of a stream, and the visit of one element. The probabilities of an
-// element are formed in a work array, added to whatever needs them, and overwritten by the next element's.
+// Fused categories (fused_categories.h): the plan of one, and the visit of one element. The probabilities of an element
+// are formed in a work array, added to whatever needs them, and overwritten by the next element's.
 //
 // If all log odds are table rows or vectors of the item (LDA), probabilities are products of exponentials that were
 // taken before. No exponential is then taken per element. If the sum of the products underflows, they are computed
@@ -40,7 +40,7 @@ FusedCategory FusedCategories::plan_fused(const ItemStage& stage, BlockId z) con
       u.atom = k;
       u.value = std::get<density::IndexVarRef>(a_[t.term.atoms[k].event[0]]).bound;
       for (std::size_t j = 0; j < t.term.atoms.size(); ++j) {
-        // The schedule streams a category only if its terms have one other local atom at most (can_fuse).
+        // The schedule fuses a category only if its terms have one other local atom at most (can_fuse).
         if (j != k) u.partner = j;
       }
       if (t.statistic) {

@@ -171,7 +171,8 @@ void Lowering::declare_blocks() {
       slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
       slot.local = s_.stage_of[k].has_value();
       slot.fused = !stored(b);
-      // Sweeps seldom read these parameters of items, so they are written when a reader asks (passes/unread.h).
+      // Sweeps seldom read these parameters of items, so they are written only if the caller requests it
+      // (Demand::item_parameters).
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
       if (slot.local && (p.role == math::ParameterRole::precision || of_chain))
         b_.set_demand(slot.buffer, Demand::item_parameters);

@@ -1,7 +1,8 @@
 // The class that lowers a schedule to Loops: it owns the parts of the lowering and calls them in order.
 //
 // Each part (a class derived from Part, layout.h) writes its functions into one program; it may use the parts declared
-// before it, not those after. The declarations are in order of this use: terms, formulas, lookups, ..., stages.
+// before it, not those after. The exception is Terms, which calls Updates and Chains back for the values of atoms. The
+// declarations are in order of this use: terms, formulas, lookups, ..., stages.
 #pragma once
 #include "compiler/lower/stages/envelope.h"
 #include "compiler/lower/stages/stages.h"
@@ -25,15 +26,18 @@ class Lowering : Part {
   /// Returns true if the size of the plate set becomes a constant of the code. The size must be given, and the set
   /// neither an item plate, nor nested, nor ordered.
   bool is_constant(model::PlateId set) const;
-  /// Declares the buffers of the data: givens, observed variables, and offsets of nested plates.
+  /// Declares the buffers of the data: givens, variables with data, offsets of nested plates, and patterns of sparse
+  /// precisions.
   void declare_data();
   /// Declares the buffers of the pattern of a joint variable whose precision is sparse.
   void declare_pattern(model::VariableId v);
   /// Declares the buffers of the factors: parameters, expected statistics, log determinants, and those of chains.
   void declare_blocks();
-  /// Declares the buffers of statistics, their tables, residual sums, picks, partial ELBO sums and weights.
+  /// Declares the buffers of statistics, their tables and exponentials, residual sums, picks, partial ELBO sums, the
+  /// ELBO, the random key and weights.
   void declare_arrays();
-  /// Declares the exponentials of a table, and for each of its rows (all indices but the last) the largest entry.
+  /// Declares Layout::exp_table and Layout::exp_shift of a table. The latter has one number for each row (all indices
+  /// but the last).
   void declare_exponentials(ArrayId table);
   /// Returns the axes of a statistic in memory order: the contiguous one last.
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
@@ -42,7 +46,7 @@ class Lowering : Part {
   /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
-  // ---- lower_program.cpp: functions outside the sweep
+  // ---- lower_program.cpp and lower_cached_sums.cpp: functions outside the sweep
 
   /// Emits the function `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
   void emit_prepare();
@@ -55,8 +59,8 @@ class Lowering : Part {
   /// One cached sum over items while the function that forms it is written: its statistic, the loops that it shares,
   /// and its total.
   struct CachedSum;
-  /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
-  /// two loops or more, and this one must have a small constant length. Only for sums without axes.
+  /// Returns the index variable of the last loop inside an item, if partial sums along it can be held in a small array.
+  /// There must be two loops or more, and this one must have a constant length of 4 to 64. Only for sums without axes.
   std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
   /// Emits code that adds the contribution of one item to a cached sum over all items (Statistic::is_cached). The code
   /// stands inside the loops of the function that forms the whole sum anew, after a factor in it has changed. `items`
@@ -72,10 +76,10 @@ class Lowering : Part {
   /// priors must not read the tangent points of an earlier start.
   void reset_tangents();
   /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
-  /// local variables. Returns its position in the program.
+  /// local blocks (Schedule::local). Returns its position in the program.
   std::size_t emit_initialise(const std::string& name, bool globals);
-  /// Emits a function that recomputes expected statistics from parameters; without `local`, not those of local
-  /// variables. Returns its position in the program.
+  /// Emits a function that recomputes expected statistics from parameters; without `local`, not those of blocks that an
+  /// item stage updates. Returns its position in the program.
   std::size_t emit_expectations(const std::string& name, bool local);
   /// Emits the function that updates a block outside the item stages. Returns its position in the program.
   std::size_t emit_update(BlockId b);

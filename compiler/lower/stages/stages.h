@@ -40,8 +40,8 @@ class Stages : Part {
   std::size_t emit_items(std::size_t step, StageMode mode);
   /// Declares the work arrays that the items of one function share.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
-  /// How long an item is iterated: at most `iterations` passes, until parameters change by less than `tolerance` on
-  /// average, relative to their size.
+  /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all parameters
+  /// is at most `tolerance` times the sum of their absolute values. The pass after that is the last.
   struct IterationLimits {
     ExprId iterations, tolerance;  // i64; f64
   };
@@ -53,8 +53,10 @@ class Stages : Part {
     StageMode mode;                      // what is done to it
     const ItemArrays& arrays;            // work arrays and partial sums
     std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
-    bool refreshed;                      // after the last pass, sources and streams are formed once more (emit_refresh)
-    bool gathered = false;               // the streams have been visited: what they add up for other blocks is complete
+    /// After the last pass, sources and fused categories are formed once more (emit_refresh).
+    bool refreshed;
+    /// The fused categories have been visited, so what they add up for other blocks is complete.
+    bool gathered = false;
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
@@ -62,7 +64,8 @@ class Stages : Part {
   };
   /// Returns the uses of a stored block in the stage's terms without fused categories.
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
-  /// Returns hooks that add, to the natural parameters of a stored block, what the streams have added up for them.
+  /// Returns hooks that add, to the natural parameters of a stored block, what the fused categories have added up for
+  /// them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
   /// Called with the array of parameters before the update, the event indices, and the current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
@@ -70,17 +73,18 @@ class Stages : Part {
   /// values before the update and the current value; this measures convergence.
   void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
                       const ParameterBody& body);
-  /// Emits one pass over the item's blocks: it visits streams and updates stored blocks. In the `final` pass streams
-  /// also add to statistics, unless a refresh does. With `change`, the pass adds up the change of parameters.
+  /// Emits one pass over the item's blocks: it visits fused categories and updates stored blocks. In the `final` pass
+  /// fused categories also add to statistics, unless a refresh does. With `change`, the pass adds up the change of
+  /// parameters.
   void emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change);
-  /// Emits the last visit of an item. It forms auxiliary sources and streams once more from the other blocks as they
-  /// are now, so that the statistics belong to the final factors.
+  /// Emits the last visit of an item. It forms auxiliary sources and fused categories once more from the other blocks
+  /// as they are now, so that the statistics belong to the final factors.
   void emit_refresh(const ItemWork& w);
   /// Emits all code for one item: passes until convergence, the refresh, and the sums.
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const IterationLimits& passes,
                  const ItemArrays& arrays);
-  /// Returns the arrays with fresh copies of what streams (fused categories) add up for other blocks. The refresh adds
-  /// to these, for the energy (expected log density) of the item alone. The first ones are for the updates.
+  /// Returns the arrays with new work arrays in place of ItemArrays::partner_naturals. The refresh adds to the new
+  /// ones, for the energy (expected log density) of the item alone. The old ones serve the updates.
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
 
@@ -91,14 +95,18 @@ class Stages : Part {
     const ItemArrays& arrays;
     ExprId begin, end;  // of the items
   };
-  /// Returns the stage's one stream if its items have full rows of counts and the mode updates or refreshes them.
+  /// Returns the stage's one fused category if its items have full rows of counts and the mode updates or refreshes
+  /// them; otherwise nothing.
   std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
   /// Emits the loop over groups of four items with full rows.
   void emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes);
   /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
-  /// Emits the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
+  /// Emits the passes over a group of four items: all rows at once, then the stored blocks of each item that has not
+  /// converged.
   void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
+  // ---- lower_stage.cpp
+
   /// Returns true if the update of a chain adds the term to its statistic already (Chains::sums_in_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   /// Emits code that adds an item's contribution to statistics, energies and entropies; in StageMode::seed to
@@ -109,7 +117,8 @@ class Stages : Part {
   std::optional<std::size_t> emit_finalise(const schedule::ItemStage& stage, std::size_t step);
   /// Emits the function over items that forms stored blocks from their priors (StageFunctions::initialise).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
+  /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists the arrays
+  /// in StageFunctions::data_sums. Sums over no items, or over pairs of items, are left out.
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);

@@ -10,8 +10,8 @@ namespace lehr::loops {
 
 /// Returns the nest with its innermost loop moved outermost; nullopt if that is impossible or no gain.
 /// The nest consists of at least two loops with constant bounds around one sum. The innermost index must be the first
-/// index of rows (x[k, ...]) and have kFillsVector values or more. It must not be in other positions, nor read
-/// more arrays as the last index than as the first.
+/// index of rows (x[k, ...]) and have kFillsVector values or more. It must be in no other position, and be the last
+/// index of no more arrays than it is the first index of.
 std::optional<Stmt> interchanged(const Program& program, const Stmt& nest);
 
 }  // namespace lehr::loops

@@ -37,14 +37,16 @@ struct IterationRow {
 };
 
 /// Returns the arrays of which each iteration of the loop accesses only its own row. The rows have constant extents and
-/// at most kCopiedElements elements. Rows of items that are stored to must be overwritten as a whole first.
+/// at most kCopiedElements elements. Rows that are stored to must be overwritten as a whole first, unless `loop` runs
+/// over the range of a parallel region with a literal trip count.
 std::vector<IterationRow> iteration_rows(const Program& program, const Varying& varying, const For& loop);
 
 /// Returns true if the loop only adds up values of functions (exp, log) of what each iteration loads from memory. Such
 /// a loop is better vectorised along its own index than unrolled for several iterations.
 bool only_sums_functions(const Program& program, const Varying& varying, const For& loop);
 
-/// Returns the size of an axis along which `loop` stores to private scratch at `index`; nullopt if there is none.
+/// Returns the size of an axis along which statements inside `loop` that are executed in any case store to private
+/// scratch at `index`; nullopt if there is none.
 std::optional<SizeId> axis_of(const Program& program, const Varying& varying, const For& loop, ScalarId index);
 
 }  // namespace lehr::loops

@@ -29,7 +29,7 @@ class VectorBuilder : public ExprMaker {
 
   /// Adds a new array with these axes and one more over the iterations: the last axis in the lane form, the first in
   /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most
-  /// kOnStack elements.
+  /// kOnStack elements; otherwise it is scratch of the program.
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
   /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
@@ -46,8 +46,8 @@ class VectorBuilder : public ExprMaker {
   void for_each_iteration(Block& out, const EachIteration& each, bool independent = true);
   /// Appends one loop over the iterations of the vectorised group with the statements of `each`, even in unrolled form.
   void in_loop(Block& out, const EachIteration& each, bool independent);
-  /// Returns the number of the iteration that code is made for, within its vectorised group. It is a constant in the
-  /// unrolled form, and the index of the loop over lanes otherwise.
+  /// Returns the number of the iteration that code is made for, within its vectorised group. It is a literal where
+  /// statements are repeated, and the index of the loop over lanes in such a loop.
   ExprId iteration() { return is_number() ? i(iteration_) : get(lane_index_); }
   /// Returns a number that identifies the iteration, or the loop over lanes, that code is made for. Translated
   /// expressions are cached under it.

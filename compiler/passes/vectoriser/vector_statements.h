@@ -17,7 +17,7 @@ namespace lehr::loops {
 /// together. vectorised() uses it.
 class VectorStatements : public VectorValues {
  public:
-  /// Constructs with the program, the loop, what differs between its iterations, and the form.
+  /// Constructs with the program, the loop, what differs between its iterations, and the form, as VectorValues does.
   using VectorValues::VectorValues;
 
   /// Returns the statements that replace block `b` of the original loop in the vectorised code. They act for the
@@ -46,7 +46,8 @@ class VectorStatements : public VectorValues {
   bool is_row(BufferId b) const {
     return varying_.arrays.contains(b) || transposed_.contains(b) || row_copies_.contains(b);
   }
-  /// Returns true if the store adds to an element of a statistic that is the same for all iterations.
+  /// Returns true if the store adds to an element of a statistic that is the same for all iterations. The array must
+  /// have constant extents and, in the lane form, at most kCopiedElements elements.
   bool is_sum(const Store& x) const;
   /// Returns true if the last index is that of the vectorised loop, so that iterations access neighbouring elements.
   bool is_consecutive(const std::vector<ExprId>& at) const {

@@ -88,7 +88,7 @@ class VectorValues : public VectorBuilder {
   std::map<ExprId, BufferId> call_results_;  // arrays with the values of expressions evaluated for all iterations
 
  private:
-  /// The array element from which an index expression is read that was evaluated ahead of a loop (store_indices()).
+  /// Where the values of an index expression are that was evaluated ahead of a loop (store_indices()).
   struct HoistedIndex {
     BufferId array;          // the array with its values
     std::vector<ExprId> at;  // indices beside that of the iteration
