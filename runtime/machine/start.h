@@ -55,7 +55,7 @@ struct DeferredValues {
 struct Start {
   StartKind kind = StartKind::seeds;   // how the start is made
   const Clusters* clusters = nullptr;  // the clustering; needed for StartKind::points
-  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations
+  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations; unused with a loader
   const DeferredValues* deferred =
       nullptr;  // deferred assignments; needed if not all factors of items are in the table
 };
