@@ -18,10 +18,10 @@ namespace {
 
 constexpr double kMelted = 0.7;          // fraction of the entropy's rise that counts as melted
 constexpr std::int64_t kFinishing = 60;  // sweeps of a candidate at temperature 1, before it is compared
-constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::hasty
+constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::stop_early
 constexpr double kSame = 1e-6;           // relative difference of ELBOs that count as the same solution
 constexpr double kBetter = 1e-5;         // relative gain from which a candidate is kept
-constexpr double kDoubt = 10;            // safety factor for candidates that converge, see Outlook
+constexpr double kDoubt = 10;            // safety factor for candidates that converge, see ImprovementBound
 constexpr double kLost = 0.02;  // how far below the best one's objective, relative to the ELBO, a candidate is given up
 constexpr std::int64_t kGains = 3;        // kept candidates that allow one more failure
 constexpr std::int64_t kOfEntropies = 3;  // with `fresh`: limit of all sweeps, in lengths of the first candidate
