@@ -17,16 +17,17 @@ namespace lehr {
 using Memberships = Arrays;
 
 /// Returns the memberships of the elements that an allocation assigns. If the category is not stored, they are those of
-/// a random sample of the items, computed from the statistics of each item alone; this changes the state. If it is
-/// stored, they are those of all elements.
+/// a random sample of at most 1000 items, computed from the statistics of each item alone; this changes the state.
+/// Items that fail are left out. If it is stored, they are those of all elements.
 Memberships memberships_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
-/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws
-/// ReplayMismatch if the memberships do not fit the components or the number of elements, as those of a damaged
-/// checkpoint may.
+/// Returns the numbers of the elements of which a fraction of at least 0.3 belongs to component k, in the order of
+/// `memberships`, which is ascending. Throws ReplayMismatch if the memberships do not fit the components or the number
+/// of elements, as those of a damaged checkpoint may.
 std::vector<std::int64_t> members_of(const Memberships& memberships, std::size_t k, const Components& c,
                                      std::size_t elements);
-/// Returns the number of items or elements that an allocation assigns.
+/// Returns how many elements an allocation assigns to components: items if it has a step of its own (Allocation::step),
+/// otherwise elements of the stored category.
 std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
 
 /// A component that a split can fill: one without elements, or one that a merge empties first.

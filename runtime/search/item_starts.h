@@ -13,10 +13,11 @@ namespace lehr {
 
 /// The options of the inference of items.
 struct ItemStarts {
-  std::int64_t starts = 1;  // starts of an item: the factors in place, then each value of its categories, then random
-  std::uint64_t seed = 1;   // of the random starts
-  std::int64_t first = 0;   // number of the first item; the random starts of an item depend on its number alone
-  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
+  std::int64_t starts = 1;  // starts of an item: the factors in place; then, if there are fewer values than starts,
+                            // each value of its discrete variables; then random ones
+  std::uint64_t seed = 1;  // of the random starts
+  std::int64_t first = 0;  // number of the first item; the random starts of an item depend on its number alone
+  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution; false: visits are repeated
   bool unique = false;                 // true: an item has one solution only, so that further starts are useless
   machine::Accuracy accuracy = {};     // when a visit of an item stops
   machine::SweepScope scope = machine::SweepScope::stages;  // which local blocks are updated
