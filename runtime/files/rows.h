@@ -38,8 +38,8 @@ class RowFile {
   virtual std::int64_t skipped_lines(std::int64_t row) const = 0;
 };
 
-/// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once;
-/// offsets of at most 65536 rows are remembered.
+/// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once, and
+/// offsets of at most 65536 rows are stored.
 Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header);
 /// Opens an NPY file for reading its rows in pieces.
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
@@ -53,16 +53,17 @@ Result<std::vector<std::string>> list_members(const std::string& path);
 /// A `--data` binding (dataset.h) whose file is read in pieces. For an archive, each array has its own RowBinding.
 class RowBinding {
  public:
-  /// Opens the file of a binding. Returns an empty list if the format has no rows that can be read separately: JSON,
-  /// compressed files, standard input.
+  /// Opens the file of a binding. Only tables, LDA-C, NPY and NPZ files and single arrays of HDF5 files have rows that
+  /// can be read separately. For all other formats, compressed files and standard input, it returns an empty list.
   static Result<std::vector<RowBinding>> open(const std::string& binding);
 
   /// Returns the path of the binding's file.
   const std::string& path() const { return path_; }
   /// Returns the number of rows in the binding's file.
   std::int64_t rows() const { return file_->rows(); }
-  /// Reads some rows: the arrays that read_binding() would give for a file with only these rows. If they are
-  /// consecutive, line numbers in messages are those of the whole file.
+  /// Reads some rows (ascending runs): the arrays that read_binding() would give for a file with only these rows. With
+  /// one run, line numbers in messages are those of the whole file. An error if the excerpt has another number of rows,
+  /// as may happen if lines are empty.
   Result<Dataset> read(std::span<const RowRange> runs) const;
 
  private:
