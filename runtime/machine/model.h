@@ -58,7 +58,7 @@ enum class Domain : std::int64_t {
   real,               // finite numbers
   positive,           // numbers above 0
   unit,               // numbers in the open interval (0, 1)
-  count,              // integers from 0 to 2^53
+  count,              // integers from 0 to 2^53 - 1
   bit,                // 0 or 1
   spin,               // -1 or 1
   category,           // indices of elements of a plate
