@@ -3,7 +3,8 @@
 // is compiled into lehr and, as bitcode, into built objects, so both give the same bits.
 //
 // Functions that return std::int32_t give 0 if they succeed, or a failure status of the generated code: kFailBlock +
-// block for a factor that is not proper, kFailData + given for a data matrix that is not positive definite.
+// block for a factor that is not proper, kFailData + given for a data matrix that is not positive definite
+// (compiler/lower/lower.h).
 //
 // A sweep runs the steps of Model::steps in order. A stage, for instance, does:
 //

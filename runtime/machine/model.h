@@ -119,7 +119,8 @@ struct StepRow {
   std::int64_t first_pick,       // index in Model::picks of the first latent category that a start assigns
       picks;                     // number of latent categories of the stage that a start assigns
   std::int64_t block;            // the block that the step updates; -1: a stage
-  std::int64_t gradient;         // buffer of squared norms of natural gradients, see Weights::memory; -1: not measured
+  std::int64_t gradient;         // buffer [2] of the squared norms of the running mean of natural gradients, and of the
+                                 // last one; added to if Weights::memory is above 0. -1: not measured
   std::int64_t subject;          // stage: index in Model::subjects of its items; -1: no stage
 };
 /// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
