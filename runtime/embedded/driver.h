@@ -44,7 +44,8 @@ std::int32_t lehr_step_items(const Model* m, void* state, void* range, std::size
                              std::int64_t to);
 /// Adds the sums of a range to the state. Calls must not run at the same time; their order affects the rounding.
 std::int32_t lehr_step_add(const Model* m, void* state, void* range);
-/// Makes a natural-gradient step of size 0 < rho <= 1 from a minibatch that stands for `total_items` items.
+/// Makes a natural-gradient step of size 0 < rho <= 1 from a minibatch that stands for `total_items` items. The items
+/// of the minibatch begin at their priors.
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
 /// Infers the factors of the items of a data set from their priors; the global factors stay.

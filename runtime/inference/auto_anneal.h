@@ -50,7 +50,7 @@ struct HeatingPoint {
 /// What automatic annealing did, for fit.json and the terminal: the plain run, the heating, and every annealed run
 /// (candidate).
 struct AutoReport {
-  double plain_elbo = 0;          // ELBO of the plain run, in nats
+  double plain_elbo = 0;          // ELBO of the plain run, in nats; 0 with AutoOptions::melting
   std::int64_t plain_sweeps = 0;  // sweeps of the plain run
   double melting = 0;             // melting temperature; 0: there is no discrete entropy to raise, or the
                                   // heating failed or ended before it rose far enough

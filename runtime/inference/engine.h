@@ -62,7 +62,8 @@ class Engine {
   /// group, which must outlive the engine. An interpreter has one thread only. `least` says what is worth a chunk.
   /// Results depend on `least`, but not on the numbers of threads and processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
-  /// Returns true if the items can be distributed over processes: the rest of the model reads only sums over them.
+  /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
+  /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
   bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }

@@ -43,7 +43,7 @@ struct SavedRestart {
   std::string status;                        // "converged" and the like
 };
 
-/// The extents of a nested plate as stored in fit.json: one row for each element of the plate that contains it.
+/// The rows of a nested plate as stored in fit.json, one for each element of the plate that contains it.
 struct SavedNestedRows {
   std::string in;                     // the plate that contains it
   std::vector<std::int64_t> offsets;  // beginning of each row in the packed order, and the end of the last

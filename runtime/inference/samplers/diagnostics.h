@@ -18,9 +18,8 @@ struct Diagnosis {
                         // all draws are equal
 };
 
-/// Returns the summary of the draws of one quantity, one span a chain. There is at least one chain, and all have the
-/// same length. With fewer than 4 draws each, all but mean and sd are NaN; of one draw in all, sd is NaN, too; of none,
-/// all.
+/// Returns the summary of the draws of one quantity, one span a chain. All chains must have the same length. With fewer
+/// than 4 draws each, all but mean and sd are NaN; of one draw in all, sd is NaN, too; of none, all.
 Diagnosis diagnose(const std::vector<std::span<const double>>& chains);
 
 }  // namespace lehr

@@ -32,7 +32,7 @@ std::optional<RandomClusters> RandomClusters::make(const SpinPairs& pairs) {
     out.bonds_of_[static_cast<std::size_t>(e.b)].push_back(out.bonds_.size());
     out.bonds_.push_back({e.a, e.b, e.coupling});
   }
-  // Signs by a search from each spin in turn, the ghost first: across a negative coupling the sign changes.
+  // Signs by a search from each spin, one after another, the ghost first: across a negative coupling the sign changes.
   out.signs_.assign(out.bonds_of_.size(), 0);
   for (std::int64_t first = ghost; first >= 0; --first) {
     if (out.signs_[static_cast<std::size_t>(first)] != 0) continue;
