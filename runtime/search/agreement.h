@@ -13,9 +13,8 @@
 
 namespace lehr {
 
-/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it stores every second,
-/// fourth,
-/// ... sweep, so that its memory is limited, and always the last one.
+/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it stores every 2nd, 4th,
+/// 8th, ... sweep, so that its memory is limited, and always the last one.
 class RunPath {
  public:
   /// A point of the path.

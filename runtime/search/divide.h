@@ -1,6 +1,7 @@
 // Splits a component in two: some of its items, or of the elements of a stored category, are moved to another
-// component. split.h chooses which. The statistics of the moved items are subtracted from the first component and added
-// to the second. So only these items are visited.
+// component. split.h chooses which. The statistics of moved items are subtracted from the first component and added to
+// the second, so only these items are visited. If the category is stored, the probabilities of the moved elements
+// change component, and all statistics are recomputed.
 #pragma once
 #include <optional>
 #include <utility>
@@ -12,8 +13,8 @@
 
 namespace lehr {
 
-/// The memberships of single elements in the components: one array an element, its number first, then its fraction in
-/// each component.
+/// The memberships of single elements in the components: one array an element. It has the number of the element, then
+/// one entry for each component: the probability of a stored category, or the expected count of the item's elements.
 using Memberships = Arrays;
 
 /// Returns the memberships of the elements that an allocation assigns. If the category is not stored, they are those of
