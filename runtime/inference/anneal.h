@@ -13,8 +13,10 @@ struct Annealing {
   /// What the temperature T acts on.
   enum class Kind {
     data,       // terms of the data and their local variables are multiplied by 1/T (Mandt et al. 2016, section 2.2)
-    entropy,    // all natural parameters are: q is proportional to exp(E[log p] / T) (Katahira et al. 2008)
-    stochastic  // T stays 1; naturals of global blocks are mixed with a fresh random start (Gultekin et al., eq. 12)
+    entropy,    // all natural parameters are multiplied by 1/T: q is proportional to exp(E[log p] / T) (Katahira et al.
+                // 2008)
+    stochastic  // T stays 1; natural parameters of global blocks are mixed with those of another random start (Gultekin
+                // et al., eq. 12)
   };
   /// Whose natural parameters are affected.
   enum class Scope {

@@ -13,8 +13,8 @@
 
 namespace lehr {
 
-/// The heating looks for the melting temperature: the ratio of its successive temperatures, and the temperature at
-/// which it gives up.
+/// Constants of the heating, which looks for the melting temperature: the ratio of its successive temperatures, and the
+/// temperature at which it gives up.
 inline constexpr double kHotter = 1.07, kHottest = 1000;
 /// The temperature that stands for infinity: the entropy is at its maximum.
 inline constexpr double kInfiniteTemperature = 1e9;

@@ -37,7 +37,7 @@ struct LoaderFunctions {
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
-/// A shared snapshot of q or of other arrays that a run keeps; null if there is none.
+/// A shared snapshot of q or of other arrays; null if there is none.
 using Snapshot = std::shared_ptr<const Arrays>;
 
 /// A compiled model with memory. It is not copyable; `const` methods may still write the memory.

@@ -15,7 +15,7 @@ namespace lehr {
 /// How a method infers the items, the same in all of its sweeps.
 struct SweepOptions {
   std::int64_t local_iterations = 100;       // most iterations over the local blocks of an item, see machine::Accuracy
-  double local_tolerance = 1e-4;             // relative change of an item's parameters at which they stop
+  double local_tolerance = 1e-4;             // relative change of an item's parameters at which the iterations stop
   bool item_parameters = true;               // true: per-item parameters that no sweep reads are written, too
   bool fresh = false;                        // true: items begin at their priors instead of their last factors, if one
                                              // stage has all local blocks

@@ -47,10 +47,10 @@ std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std
 using RunFromThePast = std::function<std::int32_t(std::int64_t draw, std::int64_t back, double& undecided)>;
 
 /// Draws samples by runs that begin ever further in the past. `on_draw` and then `on_sweep` are called while each
-/// sample is in place; SweepReport::iteration is its number, from 1. `what` says in messages what the runs leave
-/// undecided
-/// ("elements"). The outcome has the status max_iter after all samples, and numerical_failure if a sample would take
-/// more than `furthest` sweeps. Its iterations count the sweeps of both bounds.
+/// sample is in place; SweepReport::iteration is its number, from 1. `what` is a plural for messages: what the
+/// runs leave undecided, such as "elements". The outcome has the status max_iter after all samples, and
+/// numerical_failure if a sample would take more than `furthest` sweeps. Its iterations count the sweeps of both
+/// bounds.
 Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const std::string& what,
                       const RunFromThePast& run, const OnSweep& on_sweep,
                       const std::function<void(double log_joint)>& on_draw);
