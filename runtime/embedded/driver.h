@@ -19,8 +19,8 @@ const Model* lehr_model(const Model* m);
 std::uint64_t lehr_abi(const Model* m);
 /// Returns how many bytes of memory a state of these sizes needs; 0 if they are not sizes of this model.
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);
-/// Makes a state in `memory`. With data, it also makes a random start from this seed; without data, there are
-/// no factors until lehr_load.
+/// Makes a state in `memory`, of `bytes` bytes. With data, it also makes a random start from this seed. Without data,
+/// there are no factors until lehr_load.
 std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,
                        std::uint64_t seed);
 /// Sets when the iteration over the local blocks of an item stops: iterations >= 1 and a relative tolerance >= 0.

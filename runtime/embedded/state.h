@@ -1,6 +1,7 @@
 // The state of one built model: a header, the tables that change with the data, and the buffers of the generated code,
-// in one block of memory of the caller. The code is freestanding: no allocation, no global variables,
-// nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to them.
+// in one block of memory of the caller. The code is freestanding: it allocates nothing, has no global variables, and
+// needs nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to
+// them.
 #pragma once
 #include "runtime/machine/machine.h"
 

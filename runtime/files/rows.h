@@ -1,8 +1,8 @@
 // Data files that are read in pieces, for out-of-core data. A row is a document of an LDA-C file, a record of a table,
 // or an element along the first axis of an array.
 //
-// An excerpt is a complete file of the same format with some of the rows. The ordinary reader of the format parses it,
-// so formats and checks are implemented once.
+// An excerpt is a complete file with some of the rows: of the same format, or NPY for members of archives and arrays of
+// HDF5 files. The ordinary reader of the format parses it, so formats and checks are implemented once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,8 +30,8 @@ class RowFile {
   virtual ~RowFile() = default;
   /// Returns the number of rows in the file.
   virtual std::int64_t rows() const = 0;
-  /// Returns the bytes of a file of the same format that has only the rows in `runs`, which are ascending. Fails if the
-  /// file cannot be read or has changed.
+  /// Returns the bytes of an excerpt that has only the rows in `runs`, which are ascending. Fails if the file cannot be
+  /// read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
   /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
   /// it to line numbers. It is 0 if the file has no lines.

@@ -13,9 +13,8 @@ namespace lehr {
 std::vector<std::string> column_names(const std::vector<NamedArray>& draws);
 
 /// Formats draws as a table. `draws` are arrays over [draw] and further axes; `log_joint` is the log joint density of
-/// each draw, the column `lp__`; its length is the number of lines. `comments` are lines before the table, without
-/// their
-/// `#`.
+/// each draw, the column `lp__`; its length is the number of draws. `comments` are lines before the table, without
+/// the `#` that they get.
 std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
                             const std::vector<std::string>& comments);
 

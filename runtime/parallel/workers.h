@@ -1,6 +1,6 @@
 // Threads and processes that work on the items of a stage, or on the iterations of a parallel region, in chunks. The
-// chunks depend on the model and the data alone, and their sums are added in one fixed order (SumTree). So any number
-// of threads and processes gives the same bits.
+// chunks depend on the model, the data and ChunkSize alone, and their sums are added in one fixed order (SumTree). So
+// any number of threads and processes gives the same bits.
 //
 // Example, four chunks on two threads: each thread takes the next free chunk and updates its items with private
 // scratch. It adds their statistics up in zeroed sums and puts these into the tree, which computes (s0 + s1) + (s2 +
