@@ -16,7 +16,7 @@ typedef void* lehr_buffer;
 /* A generated function. It returns status 0 on success, otherwise a code that names the failure.
 
    buffers: the table of buffers. sizes: the extents of axes that are not constants of the code, by slot. integers and
-   reals: the function's parameters of each type, in order. */
+   reals: the function's parameters of each type, in order; null if there are none. */
 typedef int32_t (*lehr_function)(lehr_buffer const* buffers, const int64_t* sizes, const int64_t* integers,
                                  const double* reals);
 
@@ -25,8 +25,8 @@ typedef int32_t (*lehr_function)(lehr_buffer const* buffers, const int64_t* size
 
 namespace lehr {
 
-/// The precision of a factor with all its mass at an observed value. It is a finite stand-in for infinity: its inverse
-/// vanishes beside any other variance, and no product with it is NaN.
+/// The precision of a factor with all its mass at an observed value. It is finite and stands for infinity: its inverse
+/// vanishes beside any other variance, and its product with 0 is 0 instead of NaN.
 inline constexpr double kPointPrecision = 1e200;
 
 }  // namespace lehr

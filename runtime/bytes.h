@@ -1,9 +1,10 @@
 // Binary serialisation of C++ values, for files that the same program reads back on the same machine. The format has no
 // header and no portable byte order.
 //
-// Trivially copyable types are copied as they lie in memory. Strings, vectors and maps are a count and their elements.
-// A struct with other members is serialised by a free function `fields(archive, x)` beside it, which passes all members
-// to the archive. One such function serves both Writer and Reader, so the two orders cannot differ.
+// Trivially copyable types are copied as they lie in memory. Strings, vectors and maps are a count and their elements;
+// an optional is a flag and its value. A struct with other members is serialised by a free function `fields(archive,
+// x)` beside it, which passes all members to the archive. One such function serves both Writer and Reader, so the two
+// orders cannot differ.
 #pragma once
 #include <array>
 #include <bit>
@@ -39,7 +40,7 @@ class Writer {
   void operator()(const T&... x) {
     (put(x), ...);
   }
-  /// Appends the bytes of the numbers without a count. Whoever reads them must know how many there are.
+  /// Appends the bytes of the numbers without a count. Reader::raw() must be given as many.
   void raw(std::span<const double> x) { append(x.data(), x.size_bytes()); }
 
  private:
@@ -87,7 +88,8 @@ class Writer {
 };
 
 /// Deserialises what Writer wrote, in the same order. Every function throws std::out_of_range if the remaining bytes
-/// are too few, or if a count exceeds them, so damaged input cannot make it allocate much.
+/// are too few, if a count exceeds them, or if a bool is neither 0 nor 1. So damaged input cannot make it allocate
+/// much. Bytes that are left over are no error; see left().
 class Reader {
  public:
   /// Makes a reader that consumes `bytes` from the front; the characters must outlive it.

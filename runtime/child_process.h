@@ -11,8 +11,9 @@ namespace lehr {
 
 /// Runs `f` in a forked child process and returns the bytes that it returned there.
 ///
-/// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path). Throws
-/// std::bad_alloc if the child ran out of memory, and std::system_error if no pipe or process can be made.
+/// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path), which says
+/// that the library that reads such files failed. Throws std::bad_alloc if `f` throws it in the child, and
+/// std::system_error if no pipe or process can be made.
 Result<std::string> run_in_child(const std::string& where, const std::function<std::string()>& f);
 
 /// Serialises an Error (bytes.h), so that a child can send it to its parent.

@@ -1,5 +1,5 @@
-// The memory that this process may use: physical memory, reduced by resource limits and control groups (versions 1 and
-// 2 of Linux's cgroups).
+// The memory that this process may use: physical memory, reduced by resource limits and by the control group whose
+// files are at /sys/fs/cgroup (versions 1 and 2 of Linux's cgroups).
 #include <sys/resource.h>
 #include <unistd.h>
 

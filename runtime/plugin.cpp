@@ -15,7 +15,7 @@ std::filesystem::path own_folder() {
   Dl_info info;
   void* map = nullptr;
   if (::dladdr1(reinterpret_cast<void*>(&load_plugin), &info, &map, RTLD_DL_LINKMAP) == 0) return {};
-  /// the linker's name of the main executable is empty
+  // The linker's name of the main executable is empty.
   const char* const name = static_cast<const link_map*>(map)->l_name;
   std::error_code ignored;
   return std::filesystem::canonical(*name ? name : "/proc/self/exe", ignored).parent_path();

@@ -15,8 +15,8 @@ struct PluginError : std::runtime_error {
 /// Loads liblehr-NAME-VERSION.so and returns the address of the symbol `lehr_plugin` that it exports.
 ///
 /// The header of the plugin declares the type of that symbol. The library is searched for beside this code, in the
-/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws PluginError if it
-/// is not found.
+/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws PluginError if no
+/// library is found that can be loaded and has the symbol.
 const void* load_plugin(const std::string& name);
 
 }  // namespace lehr

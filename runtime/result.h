@@ -42,7 +42,8 @@ Error with_option_prefix(Error error, std::string_view prefix);
 /// characters that could disturb a terminal are escaped (printable_lines()).
 std::string render(const Error& error, std::string_view prefix = "");
 
-/// A Result<bool> of a function that only acts has the value true.
+/// The result of a function that may fail: its value, or an Error that says why there is none. Test it before reading
+/// the value. A function without a value of its own returns Result<bool>, with the value true.
 template <class T>
 class Result {
  public:

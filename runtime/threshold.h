@@ -1,6 +1,6 @@
 // Named thresholds: numbers that choose between two implementations of the same computation, such as the longest row
-// that is kept in registers. The results do not depend on them. A test can therefore move them so that small data reach
-// either implementation.
+// that stays in registers. The results do not depend on them, except for rounding. A test can therefore move them so
+// that small data reach either implementation.
 #pragma once
 #include <charconv>
 #include <cstdlib>
@@ -28,14 +28,14 @@ class Threshold {
   T value_;                // the usual value
 };
 
-/// The values of thresholds: the usual ones, but for those that were moved. The thresholds of the compiler are those of
-/// the program that is compiled (loops::Program::thresholds).
+/// The values of thresholds: the usual ones, except for those that were moved. The compiler uses the values that belong
+/// to the program that it compiles (loops::Program::thresholds).
 class Thresholds {
  public:
   /// Has the usual values of all thresholds.
   Thresholds() = default;
-  /// Moves the thresholds of a list "name=value,name=value". Entries of another form are ignored; the first of two
-  /// entries for one name counts.
+  /// Moves the thresholds of a list "name=value,name=value". Entries without "=" are ignored. A value that does not
+  /// begin with a number counts as 0. The first of two entries for one name counts. Names are not checked.
   explicit Thresholds(std::string_view list) {
     while (!list.empty()) {
       const std::string_view entry = list.substr(0, list.find(','));

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The options of a search. Zeros are the defaults of `lehr fit`, but for the seed. */
+/* The options of a search. Zeros are the defaults of `lehr fit`, except for the seed. */
 typedef struct lehr_search_options {
   uint64_t seed;          /* seed of all starts, as in `lehr fit --seed` */
   int32_t full;           /* 1: more starts, more that converge, and repeated annealing, as `--search full` */
@@ -23,8 +23,9 @@ typedef struct lehr_search_options {
   int64_t max_iterations; /* most sweeps of a run; 0: 1000 */
   double tolerance;       /* relative tolerance at which a run has converged; 0: 1e-8 */
   int64_t threads;        /* worker threads; 0: one a processor. Results do not depend on it */
-  /* A callback after every sweep of any run, with the ELBO at temperature 1 in nats. If it returns nonzero, the search
-     ends with the best result so far. May be null. */
+  /* A callback after every sweep of any run, with the ELBO at temperature 1 in nats. The ELBO is NaN for sweeps over
+     some of the items, which are not counted. If it returns nonzero, the search ends with the best result so far. May
+     be null. */
   int32_t (*on_sweep)(void* context, int64_t sweep, double elbo, double temperature);
   void* context; /* first argument of on_sweep */
 } lehr_search_options;

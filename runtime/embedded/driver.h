@@ -19,8 +19,8 @@ const Model* lehr_model(const Model* m);
 std::uint64_t lehr_abi(const Model* m);
 /// Returns how many bytes of memory a state of these sizes needs; 0 if they are not sizes of this model.
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);
-/// Makes a state in `memory`. With data, it also makes a random start from this seed; without data, there are
-/// no factors until lehr_load.
+/// Makes a state in `memory`, of `bytes` bytes. With data, it also makes a random start from this seed. Without data,
+/// there are no factors until lehr_load.
 std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,
                        std::uint64_t seed);
 /// Sets when the iteration over the local blocks of an item stops: iterations >= 1 and a relative tolerance >= 0.
@@ -33,30 +33,34 @@ std::int32_t lehr_entropy_step(const Model* m, void* state, const DataSet* data,
 /// Begins a sweep whose items the caller updates, range by range, on threads of its own: lehr_step_next comes next.
 std::int32_t lehr_step_begin(const Model* m, void* state, const DataSet* data, double inverse_temperature);
 /// Continues the sweep of lehr_step_begin up to the next stage and writes the number of its items; 0: the sweep is
-/// done. The items of the stage before must all be added.
+/// done. The sums of all items of the stage before must be added (lehr_step_add).
 std::int32_t lehr_step_next(const Model* m, void* state, std::int64_t* items);
-/// Returns the bytes of memory that a range of items needs; 0 if `state` is not a state.
+/// Returns the bytes of memory that a range of items needs, however many they are; 0 if `state` is not a state.
 std::size_t lehr_range_bytes(const Model* m, void* state);
-/// Updates the items `from`, ..., `to` - 1 of the present stage and keeps their sums in the memory `range`. Calls with
-/// different items and ranges may run at the same time. Every item of the stage must be updated exactly once.
+/// Updates the items `from`, ..., `to` - 1 of the present stage and stores their sums in the memory `range`, of
+/// lehr_range_bytes() bytes. Calls with different items and ranges may run at the same time. Every item of the stage
+/// must be updated exactly once.
 std::int32_t lehr_step_items(const Model* m, void* state, void* range, std::size_t bytes, std::int64_t from,
                              std::int64_t to);
 /// Adds the sums of a range to the state. Calls must not run at the same time; their order affects the rounding.
 std::int32_t lehr_step_add(const Model* m, void* state, void* range);
-/// Makes a natural-gradient step of size 0 < rho <= 1 from a minibatch that stands for `total_items` items.
+/// Makes a natural-gradient step of size 0 < rho <= 1 from a minibatch that stands for `total_items` items. The items
+/// of the minibatch begin at their priors.
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
 /// Infers the factors of the items of a data set from their priors; the global factors stay.
 std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);
-/// Makes the posterior the prior of a new data set; `keep` (0 < keep <= 1) is the power to which it is taken, so values
-/// below 1 forget. Objects built with --updates alone have it.
+/// Makes the posterior the prior of a new data set, which must not be null. `keep` (0 < keep <= 1) is the power to
+/// which the posterior is raised, so that values below 1 forget. Only objects built with --updates have it.
 std::int32_t lehr_update(const Model* m, void* state, const DataSet* data, double keep);
 /// Draws every block from its conditional once. The draws are a function of seed, chain and the number of the sweep.
 std::int32_t lehr_gibbs_step(const Model* m, void* state, const DataSet* data, std::uint64_t seed, std::uint64_t chain,
                              std::int64_t sweep, double inverse_temperature);
-/// Returns how many numbers lehr_draw writes: one for each scalar of the latent variables.
+/// Returns how many numbers lehr_draw writes: one for each scalar of the latent variables of the model file, and one
+/// for each category. 0 if `state` is not a state.
 std::size_t lehr_draw_count(const Model* m, void* state);
-/// Copies the values of all latent variables after a Gibbs step; a category gives the index of its value.
+/// Copies the values of these variables after a Gibbs step; a category gives the index of its value. `count` must be
+/// that of lehr_draw_count.
 std::int32_t lehr_draw(const Model* m, void* state, double* values, std::size_t count);
 
 /// Writes the ELBO at temperature 1 of what was last inferred.
@@ -73,18 +77,19 @@ std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data
 std::int32_t lehr_temper(const Model* m, const double* temperatures, const double* log_normalisers, std::int64_t levels,
                          double energy, double* posterior, double* inverse_temperature);
 
-/// Returns the numbers of a parameter (an index of Model::parameters) in the state, and writes how many. Null if
-/// `state` is not a state.
+/// Returns the numbers of a parameter (an index of Model::parameters) in the state, which owns them, and writes how
+/// many. Null and 0 if `state` is not a state; `count` may be null.
 const double* lehr_get(const Model* m, std::int64_t parameter, void* state, std::size_t* count);
 /// Replaces the numbers of a parameter; expectations are recomputed before the next step.
 std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* state, const double* values, std::size_t count);
 
 /// Returns the bytes that lehr_save needs; 0 if `state` is not a state.
 std::size_t lehr_saved_bytes(const Model* m, void* state);
-/// Copies q, its sizes and carried priors to `saved`, with a checksum.
+/// Copies q, its sizes and carried priors to `saved`, with a checksum. Fails if there are no factors yet, or during a
+/// sweep of lehr_step_begin.
 std::int32_t lehr_save(const Model* m, void* state, void* saved, std::size_t bytes);
-/// Restores a saved state of the same model. If its items exceed the capacity, their factors are left
-/// out.
+/// Restores a saved state of the same model. If its items exceed the capacity, their factors are left out. Afterwards
+/// the state has no data set. A saved state that is refused changes nothing.
 std::int32_t lehr_load(const Model* m, void* state, const void* saved, std::size_t bytes);
 
 /// Returns the message of a status. The text is constant and never null.

@@ -1,6 +1,6 @@
 // Sweeps whose items the caller updates range by range, on threads of its own. A range has its own table, scratch and
-// sums in memory that the caller provides; adding it to the state adds the sums. A counter of stages (State::turn) ties
-// a range to the stage that it was computed for.
+// sums in memory that the caller provides; adding it to the state adds the sums. A counter of stages
+// (State::stage_number) ties a range to the stage that it was computed for.
 #include <cstring>
 
 #include "runtime/embedded/driver.h"

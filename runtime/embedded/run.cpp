@@ -1,4 +1,4 @@
-// Preparation of steps: sums of the data, expectations after lehr_set, and items that were never seen.
+// Preparation of steps: sums of the data, expectations after lehr_set, and items whose factors are not stored.
 #include "runtime/embedded/run.h"
 
 namespace lehr::embedded {

@@ -21,15 +21,18 @@ struct Run {
   }
 };
 
-/// Prepares a step: opens the state, adopts and checks the data set (null: the present one), computes sums of the data
-/// and whatever became invalid. `total` is the number of items that a minibatch stands for; 0: the data are not a
-/// minibatch. Returns 0, a Status (kNotStarted if there are no factors) or a status of the generated code.
+/// Prepares a step: opens the state (to which it sets `s`), adopts and checks the data set (null: the present one),
+/// computes sums of the data and whatever became invalid. `total` is the number of items that a minibatch stands for;
+/// 0: the data are not a minibatch. It ends a sweep of lehr_step_begin. Returns 0, a Status (kNotStarted if there are
+/// no factors) or a status of the generated code.
 std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s);
 
-/// Gives a fresh state the priors of the model: priors carried from earlier data get weight 0.
+/// Gives a new state the priors of the model: priors carried from earlier data get weight 0. Does nothing if the model
+/// has no carried priors.
 void begin_priors(const Run& r);
 
-/// Sets the factors of the items to their priors, for items that were never seen; returns a status.
+/// Sets the factors of the items to their priors and the weights to 1, for items whose factors are not stored; returns
+/// a status.
 std::int32_t reset_items(const Run& r);
 
 /// Computes the statistics of the present factors, if a sweep reads them before it computes them and they are invalid.

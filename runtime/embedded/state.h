@@ -1,6 +1,7 @@
 // The state of one built model: a header, the tables that change with the data, and the buffers of the generated code,
-// in one block of memory of the caller. The code is freestanding: no allocation, no global variables,
-// nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to them.
+// in one block of memory of the caller. The code is freestanding: it allocates nothing, has no global variables, and
+// needs nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to
+// them.
 #pragma once
 #include "runtime/machine/machine.h"
 
@@ -19,7 +20,7 @@ enum Status : std::int32_t {
   kNotAState,   // not initialised, moved, or of another model
   kData,        // a value outside its domain, NaN included
   kOffsets,     // row offsets that do not start at 0, fall, or do not fit
-  kArgument,    // a temperature, step or number of items outside its range
+  kArgument,    // an argument outside its range, or a call that the state of the sweep does not allow
   kNoData,      // no data set was given yet
   kNotStarted,  // no factors yet: `init` had no data, and nothing was loaded
   kNotSwept,    // nothing was inferred from the present data and factors: a step must come first
@@ -89,12 +90,14 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
 Status open(const Model& m, void* memory, State*& out);
 
 /// Checks a data set and makes it the present one: the table points to its arrays, which stay in place. Null keeps the
-/// present one. After a data set with a wrong array is refused, the state has none, and inferences are invalid.
+/// present one. Returns kOk, kNull, kSize, kData, kOffsets, or kNoData if `data` is null and there is no present one.
+/// After a data set with a wrong array is refused, the state has none, and inferences are invalid. A wrong size (kSize)
+/// leaves the present one.
 Status adopt(const Model& m, State& s, const DataSet* data);
 
-/// Computes the sizes of a data set that follow from its row offsets or from other sizes, in State::next_sizes. These
-/// are -1 before; the others are set, and the table has the offsets. Returns kOk, or kOffsets for offsets that are
-/// wrong.
+/// Computes the sizes of a data set that follow from its row offsets or from other sizes, in State::next_sizes. Before
+/// the call these sizes are -1, all others are set, and the table of `v` has the row offsets. Returns kOk, or kOffsets
+/// for offsets that are wrong.
 Status derive_sizes(const View& v, const State& s);
 /// Checks the values of one data array against its domain. Returns kOk or kData.
 Status check_array(const View& v, const ArrayRow& row);

@@ -210,7 +210,7 @@ Result<std::string> read_file(const std::string& path) {
     return too_large(static_cast<double>(about.st_size));
   std::string bytes;
   std::size_t used = 0;
-  // One byte more than the size, so that the read() that meets the end needs no further room.
+  // One byte more than the size, so that the read() that meets the end needs no more memory.
   if (S_ISREG(about.st_mode)) bytes.resize(static_cast<std::size_t>(about.st_size) + 1);
   for (;;) {
     constexpr std::size_t kLeast = 1 << 16;

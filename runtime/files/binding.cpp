@@ -1,6 +1,6 @@
 // Parses `--data` bindings, NAME=PATH:SELECTION, and reads what they select. The extension of the path chooses the
-// reader from kDataFormats. Paths may contain colons, so the split is at the first colon before which the path has a
-// known extension.
+// reader from kDataFormats. Paths may contain colons, so the split is at the first colon before which the path has the
+// extension of a format.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -45,7 +45,7 @@ bool is_name(std::string_view text) {
 
 constexpr std::string_view kStandardInput = "-";
 
-/// Sets format and compression, and returns true, if the path has the extension of a known format.
+/// Sets format and compression, and returns true, if the path has the extension of a format.
 bool classify(std::string_view path, Binding& binding) {
   if (path == kStandardInput) path = "-.csv";
   std::string lower(path);

@@ -1,5 +1,5 @@
 // Quoting of text fields in CSV tables, for all code that writes them. Text that a spreadsheet would evaluate as a
-// formula is disarmed.
+// formula is marked as text.
 #pragma once
 #include <charconv>
 #include <string>

@@ -54,12 +54,14 @@ using Dataset = std::map<std::string, DataArray>;
 
 /// Reads one `--data` binding, NAME=FILE:PART, and returns its arrays. kDataFormats (readers.h) lists the forms.
 ///
-/// * Without NAME, all arrays of the file by their own names: columns, members of an archive, entries of JSON.
-/// * With NAME, one array of that name. Columns become its last axis: those listed in PART, or all numeric ones.
+/// * Without NAME, the arrays of the file by their own names (columns, members of an archive, entries of JSON): those
+///   in PART, or all. A file with one array that has no name is an error.
+/// * With NAME, one array of that name. PART selects it if the file has several. Of a table, several columns become
+///   its last axis: those in PART, or all numeric ones; a single column becomes a vector.
 ///
 /// Every type of file may be compressed (`.gz`). CSV columns without a name are skipped; text becomes levels. An LDA-C
-/// file gives its counts as `multiplicity`. A file that is missing, malformed or empty is an error of ExitCode::data
-/// with file, line and remedy. A malformed binding is one of ExitCode::usage.
+/// file gives its counts in DataArray::multiplicity. A file that is missing, malformed or empty is an error of
+/// ExitCode::data with file, line and remedy. A malformed binding is one of ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
 /// Makes an error saying that an array is given twice: by the source of `first` and by that of `then`. `where` is its
@@ -67,7 +69,7 @@ Result<Dataset> read_binding(const std::string& binding);
 Error duplicate_name_error(std::string where, const DataArray& first, const DataArray& then);
 
 /// Reads all bindings and returns their arrays together. Two arrays of one name are an error if a binding names one of
-/// them; if both names are from files, the second joins DataArray::again of the first.
+/// them; if both names are from files, the second joins DataArray::duplicates of the first.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 
 /// Reads a file with one label a line (`--labels term=vocab.txt`). Blank lines at the end are dropped; labels must

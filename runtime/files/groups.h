@@ -40,8 +40,9 @@ class GroupedBindings {
 
   /// Returns the values of the column, in the order in which they first occur.
   const std::vector<std::string>& groups() const;
-  /// Returns the arrays that read_bindings() would give if each table had the lines of this group alone. Lines in
-  /// messages are those of the whole table. Any number of threads may call it.
+  /// Returns the arrays that read_bindings() would give if each table with the column had the lines of this group
+  /// alone. `group` is an index of groups(). An Error if such a table has no line of the group. Lines in messages are
+  /// those of the whole table. Any number of threads may call it.
   Result<Dataset> read(std::size_t group) const;
 
  private:

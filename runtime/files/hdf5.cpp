@@ -1,5 +1,5 @@
-// Reads HDF5 and AnnData files (HDF5 in a known layout) as arrays of a model. The HDF5 library runs in a plugin and in
-// a child process; this file validates what it returns and converts it.
+// Reads HDF5 and AnnData files (HDF5 in a layout of its own) as arrays of a model. The HDF5 library runs in a plugin
+// and in a child process; this file validates what it returns and converts it.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>

@@ -19,7 +19,7 @@ struct LabelledArray : NamedArray {
 struct Coordinate {
   std::string name, axis;                // own name, and the name of the axis that it describes
   std::vector<std::string> labels = {};  // one text for each position; empty if `values` is used
-  std::vector<double> values = {};       // one number for each position, instead of `labels`
+  std::vector<double> values = {};       // one whole number for each position, instead of `labels`
 
   /// Returns the number of positions that the coordinate labels.
   std::size_t size() const { return labels.empty() ? values.size() : labels.size(); }
@@ -28,7 +28,7 @@ struct Coordinate {
 /// A named group of arrays and coordinates. An axis has the same extent in all arrays of its group.
 struct ArrayGroup {
   std::string name;                          // name of the group: "posterior", "sample_stats"
-  std::vector<Coordinate> coordinates = {};  // descriptions of axes
+  std::vector<Coordinate> coordinates = {};  // descriptions of axes, each of which some array has
   std::vector<LabelledArray> arrays = {};    // the arrays
 };
 

@@ -1,6 +1,6 @@
 // Draws as NetCDF-4 files in the layout of ArviZ and xarray: a NetCDF group for each group, a dimension for each axis.
-// Arrays of whole numbers are 64-bit integers. Coordinates with another name than their axis are listed in the
-// attribute `coordinates`. The functions load a plugin.
+// Arrays with NamedArray::integer are 64-bit integers, and so are the values of coordinates. Coordinates with another
+// name than their axis are listed in the attribute `coordinates`. The functions load a plugin (PluginError).
 #pragma once
 #include <string>
 #include <string_view>

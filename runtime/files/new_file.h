@@ -34,7 +34,7 @@ class AtomicFile {
  private:
   /// The state of a file that is being written (atomic_file.cpp).
   struct Open;
-  /// Makes a AtomicFile of an open temporary file.
+  /// Makes an AtomicFile of an open temporary file.
   explicit AtomicFile(std::unique_ptr<Open> open);
   std::unique_ptr<Open> open_;
 };

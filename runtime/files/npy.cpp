@@ -1,4 +1,4 @@
-// Parses and formats NPY files and NPZ archives. An NPY header is a Python dictionary with three known keys; it is
+// Parses and formats NPY files and NPZ archives. An NPY header is a Python dictionary with three keys; it is
 // rewritten as JSON and parsed as such. The elements follow it as they lie in memory.
 #include "runtime/files/npy.h"
 

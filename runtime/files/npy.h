@@ -13,8 +13,9 @@ namespace lehr {
 /// Parses an NPY file of numbers and returns its array as double, row-major.
 ///
 /// It reads bool, integers of 1 to 8 bytes and floats of 2, 4 and 8, in either byte order, C or Fortran layout. `path`
-/// is for messages. Other dtypes, text among them, are errors that name the dtype; so is a shape with more elements
-/// than the file can hold.
+/// is for messages. Text is an error, and so are other dtypes (the message names them), and a shape with more elements
+/// than the file or the memory can hold. The array has no name; `integer` says whether its dtype was bool or an
+/// integer.
 Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path);
 
 /// Formats an array as an NPY file of version 1.0 in C order: dtype "<i8" for integers, otherwise "<f8".

@@ -12,8 +12,8 @@ namespace lehr {
 /// deflated.
 Result<std::vector<NamedArray>> read_npz(const std::string& path);
 
-/// Returns the bytes of a deflated archive that numpy.load reads. A member whose number of values contradicts its shape
-/// is an error.
+/// Returns the bytes of an archive that numpy.load reads; members that shrink are deflated. A member whose number of
+/// values contradicts its shape is an error of ExitCode::internal.
 Result<std::string> format_npz(const std::vector<NamedArray>& members);
 /// Writes the arrays to `path` as an NPZ archive, atomically. The value is always true.
 Result<bool> write_npz(const std::string& path, const std::vector<NamedArray>& members);

@@ -1,7 +1,8 @@
 // The readers of data: one function for each type of file, from its bytes to named arrays, and the table of all types.
 //
 // In all of them `path` is for messages only. Errors are of ExitCode::data and name file, line and remedy. None
-// allocates more than a small multiple of its input, so a damaged file cannot exhaust memory.
+// allocates more than a small multiple of its input, so a damaged file cannot exhaust memory. A sparse matrix that is
+// read as dense may take more, but it is an error if it would exceed the memory.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,10 +16,10 @@ namespace lehr {
 
 /// Parses a CSV table (RFC 4180) whose first line names the columns.
 ///
-/// The separator is the comma; if the first line has none, the semicolon; if it has neither, the tab. With semicolons,
-/// numbers may have decimal commas. With an empty `name` the result has one array for each column: those in `columns`,
-/// or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed, or all numeric ones. A
-/// single column gives a vector, and may be text.
+/// The separator is the comma; if the first line has none outside quotes, the semicolon; if it has neither, the tab.
+/// With semicolons, numbers may have decimal commas. With an empty `name` the result has one array for each column:
+/// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed, or
+/// all numeric ones. A single column gives a vector, and may be text.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
@@ -31,8 +32,9 @@ std::vector<std::string> split_fields(std::string_view line);
 
 /// Parses JSON in Stan's layout: an object of scalars and nested arrays by name, or one array or scalar, named "".
 ///
-/// It accepts numbers, booleans (0 and 1), null (missing), "NaN", "Inf", "-Inf", and Python's bare NaN and Infinity.
-/// Lists of strings become levels. Arrays are rectangular; with two levels of nesting they may be ragged.
+/// It accepts numbers, booleans (0 and 1), null, "NaN", "NA" and "" (missing), "Inf", "-Inf", and Python's bare NaN and
+/// Infinity. Lists of other strings become levels. Arrays are rectangular; with two levels of nesting they may be
+/// ragged.
 Result<Dataset> parse_json(std::string_view bytes, const std::string& path);
 
 /// Parses an LDA-C corpus: a line a document, `M term:count term:count ...` with M pairs. Returns the ragged array of
@@ -42,7 +44,7 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 /// Parses a Matrix Market file. The result has one array, called `name`.
 ///
 /// A sparse matrix gives a ragged array of column numbers with counts, a document for each row, as LDA-C does; with
-/// `part` "dense", all numbers. A dense matrix gives its numbers.
+/// `part` "dense", all numbers. A dense matrix gives its numbers, with one column as a vector.
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part);
 

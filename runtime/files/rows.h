@@ -1,8 +1,8 @@
 // Data files that are read in pieces, for out-of-core data. A row is a document of an LDA-C file, a record of a table,
 // or an element along the first axis of an array.
 //
-// An excerpt is a complete file of the same format with some of the rows. The ordinary reader of the format parses it,
-// so formats and checks are implemented once.
+// An excerpt is a complete file with some of the rows: of the same format, or NPY for members of archives and arrays of
+// HDF5 files. The ordinary reader of the format parses it, so formats and checks are implemented once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,16 +30,16 @@ class RowFile {
   virtual ~RowFile() = default;
   /// Returns the number of rows in the file.
   virtual std::int64_t rows() const = 0;
-  /// Returns the bytes of a file of the same format that has only the rows in `runs`, which are ascending. Fails if the
-  /// file cannot be read or has changed.
+  /// Returns the bytes of an excerpt that has only the rows in `runs`, which are ascending. Fails if the file cannot be
+  /// read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
   /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
   /// it to line numbers. It is 0 if the file has no lines.
   virtual std::int64_t skipped_lines(std::int64_t row) const = 0;
 };
 
-/// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once;
-/// offsets of at most 65536 rows are remembered.
+/// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once, and
+/// offsets of at most 65536 rows are stored.
 Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header);
 /// Opens an NPY file for reading its rows in pieces.
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
@@ -53,16 +53,17 @@ Result<std::vector<std::string>> list_members(const std::string& path);
 /// A `--data` binding (dataset.h) whose file is read in pieces. For an archive, each array has its own RowBinding.
 class RowBinding {
  public:
-  /// Opens the file of a binding. Returns an empty list if the format has no rows that can be read separately: JSON,
-  /// compressed files, standard input.
+  /// Opens the file of a binding. Only tables, LDA-C, NPY and NPZ files and single arrays of HDF5 files have rows that
+  /// can be read separately. For all other formats, compressed files and standard input, it returns an empty list.
   static Result<std::vector<RowBinding>> open(const std::string& binding);
 
   /// Returns the path of the binding's file.
   const std::string& path() const { return path_; }
   /// Returns the number of rows in the binding's file.
   std::int64_t rows() const { return file_->rows(); }
-  /// Reads some rows: the arrays that read_binding() would give for a file with only these rows. If they are
-  /// consecutive, line numbers in messages are those of the whole file.
+  /// Reads some rows (ascending runs): the arrays that read_binding() would give for a file with only these rows. With
+  /// one run, line numbers in messages are those of the whole file. An error if the excerpt has another number of rows,
+  /// as may happen if lines are empty.
   Result<Dataset> read(std::span<const RowRange> runs) const;
 
  private:

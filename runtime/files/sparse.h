@@ -65,8 +65,7 @@ inline constexpr const char* kDense = "dense";
 /// otherwise.
 Result<DataArray> convert_as_requested(const SparseMatrix& matrix, const std::string& path, const std::string& part);
 
-/// Makes an error saying that a sparse matrix in the file `path` cannot be read as `part`; it names the parts that
-/// exist.
+/// Makes an error saying that a sparse matrix in the file `path` cannot be read as `part`; its note names kDense.
 Error missing_part_error(const std::string& path, const std::string& part);
 
 /// Returns a data set with this one array under the binding's name. An error in `array` is passed on; an empty name is

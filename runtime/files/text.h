@@ -21,8 +21,8 @@ std::optional<double> parse_number(std::string_view text);
 /// Returns true if a field of a table means a missing value: it is empty, `NA`, or `NaN` in any case.
 bool is_missing(std::string_view text);
 
-/// Returns true for text that often marks a missing value elsewhere (`N/A`, `NULL`, `-`). It is read as text; messages
-/// mention it.
+/// Returns true for text that often marks a missing value in other programs (`N/A`, `NULL`, `-`). The readers read it
+/// as text, and their messages ask whether it stands for a missing value.
 bool looks_missing(std::string_view text);
 
 /// Formats the location of a byte as `path:line:column`, both from 1. Columns count UTF-8 characters.
@@ -38,17 +38,17 @@ Error data_error(std::string where, std::string text, std::vector<std::string> n
 std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part);
 
 /// Returns a hint for a misspelt name: "did you mean 'x'?" with the nearest of `names` if its edit distance is at most
-/// a third of the length of `wanted`. Otherwise it lists the first dozen names.
+/// a third of the length of `wanted`, or 1. Otherwise it lists the first dozen names, or says that there are none.
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
 /// Joins names as "a, b or c".
 std::string join_with_or(const std::vector<std::string_view>& names);
 
-/// Turns a text array into levels: `array.levels` becomes the sorted distinct strings, and `array.values` the position
-/// of each element among them. An element of `texts` that is nothing is missing: NaN.
+/// Stores text in an array as levels: `array.levels` becomes the sorted distinct strings, and `array.values` the
+/// position of each element among them. An element of `texts` that is nothing is missing: NaN.
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts);
 
-/// Sets `integral` and `has_missing` of an array from its values.
+/// Sets `integral` and `has_missing` of an array from its values. Infinities are no whole numbers.
 void set_flags(DataArray& array);
 
 }  // namespace lehr

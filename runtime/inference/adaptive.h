@@ -15,12 +15,14 @@ class AdaptiveSteps {
   /// The number of first steps that only measure gradients and leave the parameters as they are.
   static constexpr int kWarmUp = 10;
 
-  /// Makes rates for the blocks of an engine, which must have gradient buffers (StepRow::gradient). A block without one
-  /// (a point, a chain) takes the step of the weights instead.
+  /// Makes rates for the global blocks of an engine, whose code must measure gradients (StepRow::gradient). A block
+  /// without a gradient buffer (a point, a chain) has no rate of its own.
   explicit AdaptiveSteps(const Engine& engine);
 
-  /// Measures the natural gradient of a block, updates its rate, and updates the block with that step. `weights` are
-  /// those of the engine. Returns 0 or a status of the generated code.
+  /// Measures the natural gradient of a block and updates its rate. After kWarmUp measurements of the block, it also
+  /// updates the block with that step. `weights` are those of the engine for the present step; the call changes their
+  /// members `step` and `memory` in the engine. A block without a gradient buffer is updated with the weights in place.
+  /// Returns 0 or a status of the generated code.
   std::int32_t update(const StepRow& block, Weights weights);
   /// Records the rates in the engine's journal. Call it after every step of the method.
   void follow();

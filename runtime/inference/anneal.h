@@ -13,8 +13,10 @@ struct Annealing {
   /// What the temperature T acts on.
   enum class Kind {
     data,       // terms of the data and their local variables are multiplied by 1/T (Mandt et al. 2016, section 2.2)
-    entropy,    // all natural parameters are: q is proportional to exp(E[log p] / T) (Katahira et al. 2008)
-    stochastic  // T stays 1; naturals of global blocks are mixed with a fresh random start (Gultekin et al., eq. 12)
+    entropy,    // all natural parameters are multiplied by 1/T: q is proportional to exp(E[log p] / T) (Katahira et al.
+                // 2008)
+    stochastic  // T stays 1; natural parameters of global blocks are mixed with those of another random start (Gultekin
+                // et al., eq. 12)
   };
   /// Whose natural parameters are affected.
   enum class Scope {
@@ -36,18 +38,19 @@ struct Annealing {
   bool noise_counts = false;   // stochastic: Dirichlet and Beta factors take random proportions of their counts instead
   double decay = 0;            // stochastic: if above 0, rho_t = decay^(t + 1) instead of from * (1 - t / over)
   std::int64_t over = 0;       // number of annealed sweeps
-  std::vector<double> listed;  // Shape::listed: one temperature a sweep
+  std::vector<double> listed;  // Shape::listed: one temperature for each of the `over` sweeps
 
   /// Returns true if a sweep (from 0) is annealed.
   bool active(std::int64_t sweep) const { return sweep < over; }
   /// Returns the temperature of sweep t = 0, 1, ...: from + (1 - from) t / over, or from^(1 - t / over), or that of the
-  /// list; never below 1.
+  /// list; never below 1. It is 1 for stochastic annealing, and from sweep `over` on.
   double temperature(std::int64_t sweep) const;
-  /// Returns the weight of the random start at a sweep, in [0, 1); 0 unless stochastic.
+  /// Returns the weight of the random start at a sweep, in [0, 1). It is 0 unless annealing is stochastic, and from
+  /// sweep `over` on.
   double noise(std::int64_t sweep) const;
 };
 
-/// Computes the global parameters that stochastic annealing mixes in at a sweep: those of a fresh random start. With
+/// Computes the global parameters that stochastic annealing mixes in at a sweep: those of another random start. With
 /// `noise_counts`, a row of concentrations is instead a uniform random vector of proportions, times the present mean
 /// sum of a row of its array: c N / K in an HMM of K states with N sequences of mean length c (Gultekin et al., section
 /// 4.2). Returns 0 or a status of the generated code.

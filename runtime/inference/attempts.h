@@ -8,7 +8,7 @@ namespace lehr {
 /// How many steps of one kind were accepted, and how many were undone.
 struct Attempts {
   std::int64_t accepted = 0,  // the ELBO was not lower after the next sweep
-      refused = 0;            // undone
+      refused = 0;            // the ELBO was lower, or the sweep failed: the step was undone
 
   /// Returns how many were tried.
   std::int64_t all() const { return accepted + refused; }

@@ -3,7 +3,7 @@
 //     converge plainly -> heat a copy to the melting temperature -> two candidates from the plain solution
 //     -> further candidates from the best, from other solutions and from fresh starts -> converge the best
 //
-// Every candidate anneals from a state to temperature 1, converges for a while, and is kept if it beats the best so
+// Every candidate anneals from a state to temperature 1, converges for a while, and is accepted if it beats the best so
 // far.
 #include "runtime/inference/auto_anneal.h"
 
@@ -18,12 +18,12 @@ namespace {
 
 constexpr double kMelted = 0.7;          // fraction of the entropy's rise that counts as melted
 constexpr std::int64_t kFinishing = 60;  // sweeps of a candidate at temperature 1, before it is compared
-constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::hasty
+constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::stop_early
 constexpr double kSame = 1e-6;           // relative difference of ELBOs that count as the same solution
-constexpr double kBetter = 1e-5;         // relative gain from which a candidate is kept
-constexpr double kDoubt = 10;            // safety factor for candidates that converge, see Outlook
+constexpr double kBetter = 1e-5;         // relative gain from which a candidate is accepted
+constexpr double kDoubt = 10;            // safety factor for candidates that converge, see ImprovementBound
 constexpr double kLost = 0.02;  // how far below the best one's objective, relative to the ELBO, a candidate is given up
-constexpr std::int64_t kGains = 3;        // kept candidates that allow one more failure
+constexpr std::int64_t kGains = 3;        // accepted candidates that allow one more failure
 constexpr std::int64_t kOfEntropies = 3;  // with `fresh`: limit of all sweeps, in lengths of the first candidate
 /// Factors of the next first temperature after a candidate that was too cool, and after one that was too hot.
 constexpr double kUp = 1.2, kDown = 0.8;
@@ -136,7 +136,7 @@ class Run {
   /// Returns the ELBO that a candidate must gain over the best, in nats; one that ends closer has returned to the best.
   double margin() const { return kBetter * std::abs(best_elbo_); }
 
-  /// Returns true if further candidates should follow: they are free, or one was kept and few have failed since.
+  /// Returns true if further candidates should follow: they are free, or one was accepted and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
     const auto accepted = [](const AutoReport::Candidate& a) { return a.accepted; };
@@ -146,7 +146,7 @@ class Run {
            last != report_.candidates.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
-  /// Returns the solution of the plain run, which is the best one until a candidate is kept.
+  /// Returns the solution of the plain run, which is the best one until a candidate is accepted.
   const Snapshot& plain() {
     if (!plain_) plain_ = best_;
     return plain_;

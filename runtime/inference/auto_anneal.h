@@ -2,7 +2,7 @@
 // local variables has risen most of the way to its maximum (the melting temperature); anneals the converged solution
 // from there; and keeps the best result. It is never worse than plain coordinate ascent from the same start.
 //
-// Such an annealed run is a candidate ("arm" in the names here). The temperature divides the data terms. If items have
+// Such an annealed run is a candidate ("arms" in fit.json). The temperature divides the data terms. If items have
 // proportions of their own (topics of a document), it divides all entropies: the priors of the proportions, which
 // annealing the data leaves as they are, would otherwise hold a solution in place.
 #pragma once
@@ -13,27 +13,31 @@
 
 namespace lehr {
 
-/// The options of automatic annealing. Numbers of sweeps count those of all candidates together.
-/// Of the heating, which looks for the melting temperature: the ratio of its temperatures, and where it gives up.
+/// Constants of the heating, which looks for the melting temperature: the ratio of its successive temperatures, and the
+/// temperature at which it gives up.
 inline constexpr double kHotter = 1.07, kHottest = 1000;
 /// The temperature that stands for infinity: the entropy is at its maximum.
 inline constexpr double kInfiniteTemperature = 1e9;
 
+/// The options of automatic annealing. `budget`, `spare` and `most` count the sweeps of the plain run, the heating and
+/// all candidates together.
 struct AutoOptions : CaviOptions {
   std::int64_t budget = 0;  // sweeps after which no new candidate begins; 0: as many as `cycles` need
   bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow
-  std::int64_t candidate_sweeps = 40;  // annealed sweeps of a candidate
-  /// True: the hotter candidate comes first, and is the only one if it returns to the solution it began with; a
-  /// candidate is stopped as soon as it cannot become the best.
+  std::int64_t candidate_sweeps = 40;  // annealed sweeps of the first candidates; later ones have up to twice as many
+  /// True: of the first two candidates the hotter one comes first, and the other is left out if it returns to the best
+  /// solution so far; a candidate is stopped as soon as it cannot become the best.
   bool stop_early = false;
-  std::int64_t spare = 0;     // sweeps up to which further candidates follow in any case
-  std::int64_t most = 0;      // sweeps up to which further candidates follow while some of them improve
-  std::int64_t failures = 3;  // failures in a row that end the improvement; one more is allowed for every three kept
+  std::int64_t spare = 0;  // sweeps up to which further candidates follow in any case
+  std::int64_t most = 0;   // sweeps up to which further candidates follow while some of them improve; not with `fresh`
+  std::int64_t failures = 3;  // candidates in a row without a gain after which none follows; one more for every three
+                              // accepted ones
   /// Solutions from other starts, from which some of the further candidates begin.
   std::vector<Snapshot> others = {};
   /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
-  double melting = 0;  // the melting temperature, if it is known; then there is neither a plain run nor heating
+  double melting = 0;  // the melting temperature, if the caller has it; one sweep then replaces the plain run and the
+                       // heating. 0: it is measured
 };
 
 /// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The
@@ -46,9 +50,10 @@ struct HeatingPoint {
 /// What automatic annealing did, for fit.json and the terminal: the plain run, the heating, and every annealed run
 /// (candidate).
 struct AutoReport {
-  double plain_elbo = 0;                         // ELBO of the plain run, in nats
-  std::int64_t plain_sweeps = 0;                 // sweeps of the plain run
-  double melting = 0;                            // melting temperature; 0: there is no discrete entropy to raise
+  double plain_elbo = 0;          // ELBO of the plain run, in nats; 0 with AutoOptions::melting
+  std::int64_t plain_sweeps = 0;  // sweeps of the plain run
+  double melting = 0;             // melting temperature; 0: there is no discrete entropy to raise, or the
+                                  // heating failed or ended before it rose far enough
   Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides
   bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
   std::vector<HeatingPoint> heating;             // the temperatures of the heating
@@ -56,7 +61,7 @@ struct AutoReport {
   /// became the best.
   struct Candidate {
     double from = 1;        // first temperature of the candidate
-    double elbo = 0;        // last ELBO of the candidate, in nats; NaN: it failed
+    double elbo = 0;        // last ELBO of the candidate, in nats; NaN: it failed, or had no state to begin with
     bool accepted = false;  // true: it became the best
   };
   std::vector<Candidate> candidates;  // all candidates, in order
@@ -71,7 +76,8 @@ bool has_own_proportions(const Engine& engine);
 /// which is 0 in the report if nothing melts. Leaves the state before the heating.
 Outcome measure_melting(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
-/// Anneals from the factors in place and leaves the best state, with its ELBO in the outcome.
+/// Converges plainly from the factors in place, anneals from the solution as the head of this file says, and leaves the
+/// best state, with its ELBO in the outcome.
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
 }  // namespace lehr

@@ -1,7 +1,7 @@
 // Annealing of stochastic variational inference that chooses its own temperatures. A probe makes some plain steps, then
 // full steps from a sample of items at rising temperatures. The temperature at which the entropy of the discrete local
-// variables rises fastest is the melting temperature. The run then starts again from there and reaches temperature 1
-// after a third of its steps.
+// variables rises fastest is the melting temperature. The run then begins again at its start, at the melting
+// temperature, and reaches temperature 1 after a third of its steps.
 #pragma once
 #include "runtime/inference/auto_anneal.h"
 #include "runtime/inference/svi.h"

@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-/// Returns how many minibatches of `size` items one pass over all items takes.
+/// Returns how many minibatches of `size` items one pass over all items takes. A size outside 1 .. items counts as the
+/// nearest of these.
 std::int64_t batches_of(std::int64_t items, std::int64_t size);
 
 /// A random permutation of 0 .. n - 1. Small ones are shuffled lists. Large ones take no memory: a Feistel network
@@ -37,8 +38,8 @@ class Batches {
   /// permutation. The sequence is a function of `seed`.
   Batches(std::int64_t items, std::int64_t size, bool replacement, std::uint64_t seed);
 
-  /// Draws the next minibatch and returns its items, ascending. The last one of a pass may be smaller. The reference is
-  /// valid until the next call.
+  /// Draws the next minibatch and returns its items, ascending. With replacement, an item may occur more than once.
+  /// Without, the last minibatch of a pass may be smaller. The reference is valid until the next call.
   const std::vector<std::int64_t>& next();
 
  private:

@@ -1,6 +1,6 @@
-// Coordinate ascent: the stopping rule (Settling) and the loop of sweeps (CaviRun). After each sweep with an ELBO the
-// run checks that the objective has not fallen, and asks the stopping rule. It also notes whether the next sweep may
-// follow an extrapolation.
+// Coordinate ascent: the stopping rule (StoppingRule) and the loop of sweeps (CaviRun). After each sweep with an ELBO
+// the run checks that the objective has not fallen, and asks the stopping rule. It also notes whether the next sweep
+// may follow an extrapolation.
 #include "runtime/inference/cavi.h"
 
 #include <Eigen/Core>

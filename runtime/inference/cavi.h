@@ -23,7 +23,7 @@ namespace lehr {
 enum class Status {
   converged,          // it met the stopping rule
   max_iter,           // it made all sweeps that it was allowed
-  numerical_failure,  // a factor became improper, or the ELBO not finite; Outcome::failure says why
+  numerical_failure,  // a factor became improper, or the ELBO not finite or impossible; Outcome::failure says why
   interrupted         // the caller's callback stopped it
 };
 /// Returns the name of a status, as in fit.json.
@@ -53,7 +53,7 @@ struct CaviOptions : SweepOptions {
   bool invariances = true;      // steps along invariances between sweeps (invariance.h), unless plain sweeps alone
   std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
 
-  /// Returns true if steps along invariances are wanted.
+  /// Returns true if the run makes steps along invariances.
   bool uses_invariances() const { return invariances && leap_after > 0; }
 };
 
@@ -69,17 +69,17 @@ struct Saddle {
 struct Outcome {
   Status status = Status::max_iter;  // how it ended
   std::int64_t iterations = 0;       // sweeps made
-  double elbo = 0;                   // the last ELBO, at temperature 1, in nats
+  double elbo = 0;                   // the last ELBO, in nats, as SweepReport::elbo
   std::string failure;               // numerical_failure: the message for the user
   std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
   TriedSteps tried;                  // steps between sweeps
   std::vector<Saddle> saddles;       // saddle points that it met, in order
 };
 
-/// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.
+/// What a callback learns of one sweep. `elbo` and `objective` are NaN for a sweep without an ELBO.
 struct SweepReport {
   std::int64_t iteration = 0;  // number of the sweep, from 1
-  double elbo = 0,             // the ELBO at temperature 1
+  double elbo = 0,             // the ELBO at temperature 1, in nats; of run_items_tempered() the tempered ELBO
       temperature = 1,         // the temperature of the sweep
       objective = 0;           // the objective that sweeps at this temperature increase
 };

@@ -19,7 +19,7 @@
 
 namespace lehr {
 
-/// What J knows of one variable. Vectors and matrices are empty where they are 0.
+/// The numbers of one variable on which J depends. Vectors and matrices are empty where they are 0.
 struct TransformedSums {
   bool inverse = false;       // true: the transposed inverse of the change transforms it
   double count = 0;           // number of elements
@@ -29,19 +29,19 @@ struct TransformedSums {
   Eigen::MatrixXd quadratic;  // coefficients of products of components in the prior
 };
 
-/// What J knows of one scale: Gamma variables t, one for each component or one for all.
+/// The numbers of one scale on which J depends. A scale is Gamma variables t, one for each component or one for all.
 struct RescaledSums {
   Eigen::VectorXd shape, rest;          // of the best factor: its shape, and its rate without the transformed variables
   Eigen::VectorXd now_shape, now_rate;  // of the present factor
   std::vector<Eigen::VectorXd> linear, quadratic;  // by variable: coefficients of t x_k and of t x_k^2, negated
 };
 
-/// What J knows of a quadratic form in the elements of a variable.
+/// The numbers of a quadratic form in the elements of a variable, on which J depends.
 struct FormSums {
-  std::size_t variable = 0;      // the variable
+  std::size_t variable = 0;      // the variable, by BasisProblem::variables
   Eigen::MatrixXd moments;       // sums of products of two components
   Eigen::MatrixXd coefficients;  // of the products; with a follower, a column by its rows
-  std::int64_t follower = -1;    // the matrix that multiplies the products; -1: none
+  std::int64_t follower = -1;    // the matrix that multiplies the products, by BasisProblem::followers; -1: none
   std::int64_t order = 0;        // of a follower: 1: entries of it, 2: products of two entries of a row
 };
 
@@ -51,8 +51,8 @@ struct Rows {
   std::vector<Eigen::MatrixXd> precision;  // by row
 };
 
-/// What J knows of a matrix that is chosen anew: coefficients of the entries of its rows and of products of two of
-/// them, without those of forms; and its present factors.
+/// The numbers of a matrix that is chosen anew, on which J depends: coefficients of the entries of its rows and of
+/// products of two of them, without those of forms; and its present factors.
 struct FollowerSums {
   Eigen::MatrixXd linear;                  // by row
   std::vector<Eigen::MatrixXd> quadratic;  // by row
@@ -77,11 +77,12 @@ struct BasisChange {
   double gain = 0;                     // how much it raises the ELBO, in nats
 };
 
-/// Returns a change of basis that raises the ELBO, found by Newton steps from the identity. It stops where a step would
-/// gain less than `least`, so the gain may be smaller than that, or 0 without a change.
+/// Returns a change of basis that raises the ELBO, found from the identity by Newton steps (with forms, by quasi-Newton
+/// steps). It stops where a step would gain less than `least` nats to first order. So the gain may be smaller than
+/// that. If no step raises J, the matrix is empty and the gain is 0.
 BasisChange best_change(const BasisProblem& problem, double least);
 
-/// Returns the matrix by which the change transforms a variable.
+/// Returns the matrix by which the change transforms a variable: the change, or with `inverse` its transposed inverse.
 Eigen::MatrixXd transform_of(const Eigen::MatrixXd& change, bool inverse);
 
 }  // namespace lehr

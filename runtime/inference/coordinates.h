@@ -1,5 +1,5 @@
-// Coordinates of the numbers that a sweep begins with, in which steps of all of them are alike. Positive parameters
-// have their logarithms, all others their values. Extrapolation and the test of fixed points move a fit in them.
+// Coordinates of the numbers that a sweep begins with: logarithms of positive parameters (is_logarithmic()), the values
+// themselves of all others. Extrapolation and the test of fixed points move a fit in these coordinates.
 #pragma once
 #include <Eigen/Core>
 #include <span>
@@ -16,23 +16,27 @@ struct CoordinateArray {
 };
 
 /// Returns what the next sweep depends on: the global parameters, and statistics that it reads before it computes them.
+/// Buffers that are not in memory as a whole (Engine::is_partial) are left out.
 std::vector<CoordinateArray> arrays_before_sweep(const Engine& e);
 
-/// Returns true if the coordinates of the array are logarithms.
+/// Returns true if the coordinates of the array are logarithms: of precisions and rates that are no matrices, of
+/// degrees of freedom, shapes and concentrations, and of positive points.
 bool is_logarithmic(const CoordinateArray& a);
 
-/// Returns the coordinates of the numbers in place.
+/// Returns the coordinates of the numbers in place, one array after another.
 std::vector<double> coordinates(const Engine& e, std::span<const CoordinateArray> arrays);
 
-/// Writes the weights of squared steps that are in units of standard deviations: of logarithms, and of means that have
-/// precisions. Returns false for other arrays.
+/// Writes a weight for each coordinate of an array: about 1 over its variance under the factor, so that weight * step^2
+/// is the square of the step in standard deviations. Returns false for arrays other than logarithms and means that have
+/// precisions; `weights` then has no meaning.
 bool weigh_by_spread(const Engine& e, const CoordinateArray& a, std::span<double> weights);
 
-/// Returns the numbers in place.
+/// Returns a copy of the numbers in place, by array.
 Arrays numbers(const Engine& e, std::span<const CoordinateArray> arrays);
 
-/// Adds the step, times `factor`, to the coordinates of the numbers `now`. Returns false if one is not finite, or if a
-/// positive one is no longer positive.
+/// Adds the step, times `factor`, to the coordinates of the numbers `now` (see numbers()), and writes the resulting
+/// numbers to the engine. Returns false if one of them is not finite, or if a positive one is no longer positive; they
+/// are written all the same. The caller recomputes expectations.
 bool shift(const Engine& e, std::span<const CoordinateArray> arrays, const Arrays& now, const Eigen::ArrayXd& step,
            double factor);
 

@@ -24,12 +24,12 @@ using machine::ItemRange;
 using machine::StepRow;
 using machine::Weights;
 
-/// The values of the global parameters: one array for each buffer of Engine::global_buffers, in that order.
+/// The values of the global parameters: one array for each buffer of Engine::global_buffers(), in that order.
 using Parameters = Arrays;
 
 /// A source of out-of-core items, as functions of the caller.
 struct LoaderFunctions {
-  std::int64_t items = 0;  // how many items a visit of all items loads at a time
+  std::int64_t items = 0;  // how many items a visit of all items loads at a time, for all threads together
   /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
   /// data are in memory.
   std::function<void(std::span<const ItemRange> runs)> load_items = {};
@@ -37,17 +37,18 @@ struct LoaderFunctions {
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
-/// A shared snapshot of q or of other arrays that a run keeps; null if there is none.
+/// A shared snapshot of q or of other arrays; null if there is none.
 using Snapshot = std::shared_ptr<const Arrays>;
 
 /// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
 class Engine {
  public:
   /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
-  /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0 and the model takes
-  /// minibatches, factors are stored for at least so many items at a time; otherwise for all items. Pick buffers have
-  /// no memory until a start needs them (see Picks in random_start.cpp). With a `source`, no items are in memory until
-  /// the first are loaded. Throws OutOfMemory if the host's memory does not suffice.
+  /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0, the model takes minibatches
+  /// and one stage has all local blocks, only the factors of the items in a visit are stored, and a visit of all items
+  /// takes `window` at a time; otherwise the factors of all items are stored. Pick buffers have no memory until a start
+  /// needs them (see Picks in random_start.cpp). With a `source`, no items are in memory until the first are loaded.
+  /// Throws OutOfMemory if the host's memory does not suffice.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
          LoaderFunctions source = {});
   Engine(const Engine&) = delete;
@@ -57,17 +58,19 @@ class Engine {
   /// necessary. Only LoaderFunctions::load_items calls it.
   void resize_items(const std::vector<std::int64_t>& sizes);
 
-  /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
-  /// which must outlive the engine. `least` says what is worth a chunk. Results depend on neither number. A group
-  /// requires can_distribute().
+  /// Distributes items over this many threads (0: one a processor, as in a new engine) and over the processes of a
+  /// group, which must outlive the engine. An interpreter has one thread only. `least` says what is worth a chunk.
+  /// Results depend on `least`, but not on the numbers of threads and processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
-  /// Returns true if the items can be distributed over processes: the rest of the model reads only sums over them.
+  /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
+  /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
   bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
 
   /// Sets into how many parts an incremental sweep divides the items, with updates outside the items after each part. 0
-  /// chooses the number that is expected to pay; models that cannot be divided get 1.
+  /// chooses the number that is expected to save time. The number is at most that of the items. It is 1 for models that
+  /// cannot be divided and for out-of-core items.
   void divide(std::int64_t parts);
   /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
   void invalidate_sums() const { machine::invalidate_sums(machine_); }
@@ -76,7 +79,7 @@ class Engine {
   /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
   /// load().
   void invalidate_parts() const { parts_->invalidate(); }
-  /// Returns the state of incremental sweeps.
+  /// Returns the state of incremental sweeps; divide() replaces it.
   IncrementalBatches& parts() const { return *parts_; }
 
   /// Returns the tables of the compiled model.
@@ -91,7 +94,7 @@ class Engine {
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return memory_.integers(static_cast<std::size_t>(buffer));
   }
-  /// Returns the length of an axis.
+  /// Returns the length of an axis, of the items in memory if they are out of core.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
   /// Reallocates a buffer with `length` zeros; its contents are lost.
   void resize(std::int64_t buffer, std::size_t length);
@@ -110,7 +113,9 @@ class Engine {
   /// Records the results of the engine in a journal from now on; null ends it. While the journal replays, the engine
   /// does no work and returns the recorded results; at the end of the replay it restores the recorded memory.
   void follow(Journal* journal);
-  /// Returns the buffers on which later sweeps depend, besides the data, as bytes. follow() restores them.
+  /// Returns the buffers on which later sweeps depend, besides the data, and the state of incremental sweeps, as bytes.
+  /// Factors of out-of-core items are left out. All processes of a group call it, because it calls gather(). A journal
+  /// restores them at the end of its replay (follow()).
   std::string memory() const;
   /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
   template <class F>
@@ -123,7 +128,7 @@ class Engine {
     return journal_ ? journal_->snapshot(f) : std::make_shared<Arrays>(f());
   }
 
-  /// Calls a generated function without arguments; returns its status.
+  /// Calls a generated function without arguments that counts all items (machine::call); returns its status.
   std::int32_t call(std::int64_t function) const {
     return recorded([&] { return machine::call(machine_, function); });
   }
@@ -136,11 +141,12 @@ class Engine {
   /// Computes the ELBO and its parts; returns a status of the generated code.
   std::int32_t elbo(Elbo& out) const;
 
-  /// Returns the buffers that make up q in memory: factors and statistics.
+  /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
   std::vector<std::int64_t> state_buffers() const;
-  /// Returns a copy of these buffers. With a window they are the global factors and the statistics.
+  /// Returns a copy of these buffers, one array each. With a window the arrays of factors of items are empty.
   Arrays save() const;
-  /// Copies save()d buffers back. Throws ReplayMismatch if the lengths differ, as those of a damaged checkpoint may.
+  /// Copies buffers of save() back, and marks cached reductions and the sums of parts as invalid. Throws ReplayMismatch
+  /// if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
   /// Returns a snapshot of q that a replayed run can also obtain.
   Snapshot snapshot_state() const {
@@ -150,20 +156,21 @@ class Engine {
   std::shared_ptr<Arrays> snapshot_parameters(Arrays spare = {}) const {
     return snapshot([&] { return global_parameters(std::move(spare)); });
   }
-  /// Copies a snapshot of q back; does nothing during a replay.
+  /// Copies a snapshot of q back; does nothing during a replay. `saved` must not be null.
   void load(const Snapshot& saved) const;
   /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
-  /// Returns a copy of these parameters; `spare` as in snapshot_parameters().
+  /// Returns a copy of the parameters in global_buffers(); `spare` as in snapshot_parameters().
   Parameters global_parameters(Arrays spare = {}) const;
-  /// Computes the global parameters of another random start, and leaves the present q unchanged. Without a kind it is
-  /// that of the run. Returns 0 or a status of the generated code.
+  /// Computes the global parameters of another random start, of the run's kind unless another is named. Afterwards the
+  /// weights are 1, and q in memory is as before; if the start fails, it is not. Returns 0 or a status of the generated
+  /// code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
   /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
   std::function<std::string(std::int32_t status)> describe;
-  /// Replaces q by a random start with this seed, of the run's kind unless another is named. Returns 0 or a status of
-  /// the generated code. Set by set_restart().
+  /// Replaces q by a random start with this seed, of the run's kind unless another is named (or of another kind, if a
+  /// start of the run's kind fails). Returns 0 or a status of the generated code. Set by set_restart().
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:

@@ -10,7 +10,7 @@
 //
 // The parameters are extrapolated in coordinates in which steps of all of them are alike: positive ones by their
 // logarithms, means in units of their standard deviations, all others relative to the size of their array. If sweeps
-// begin with blocks that read statistics of the sweep before, these statistics belong to x, too.
+// begin with blocks that read statistics of the sweep before, x contains these statistics, too.
 #pragma once
 #include <deque>
 
@@ -30,14 +30,16 @@ class Extrapolation {
 
   /// Notes the parameters after a sweep; call it after every sweep, and after accept_or_undo().
   void note_sweep();
-  /// Extrapolates the parameters if the sweeps converge slowly. Returns true if it moved them; the caller then makes
-  /// one sweep and calls accept_or_undo(). `elbo` is that of the present state.
+  /// Extrapolates the parameters if the sweeps converge slowly, or if it has extrapolated before. Returns true if it
+  /// moved them; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state. It
+  /// does nothing after fewer than two sweeps since the last extrapolation, if the last ELBOs are equal but for
+  /// rounding, or if a positive point goes to 0.
   bool try_extrapolation(const Elbo& elbo);
-  /// Accepts or undoes an extrapolation after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is
-  /// lower than before, it restores the state and its ELBO.
+  /// Accepts or undoes an extrapolation after the next sweep, whose ELBO is `elbo`. If the sweep failed (`succeeded` is
+  /// false) or the ELBO is lower than before the extrapolation, it restores that state and sets `elbo` to its ELBO.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
-  /// Notes that the parameters were changed by something else than a sweep, from which the next sweep begins.
+  /// Notes that something else than a sweep has changed the parameters. The next sweep begins at those in place.
   void note_change();
   /// Forgets the last sweeps, because the state was put back to one before the last sweep.
   void forget();
@@ -64,7 +66,7 @@ class Extrapolation {
         limited = false;  // the step had the trust length
   };
 
-  /// Returns the ratio of the lengths of the last two movements.
+  /// Returns the length of the last movement over that of the one before; near 1 convergence is slow.
   double slowness() const;
   /// Computes the step and moves the parameters by it. A step beyond the trust length is shortened to it; it is halved
   /// until all parameters are finite and positive ones stay positive.

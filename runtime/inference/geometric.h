@@ -5,7 +5,7 @@
 
 namespace lehr {
 
-/// Returns the ratio of successive terms, given one term and the term `steps` later.
+/// Returns the ratio of successive terms, given the term `first` and the term `last`, which comes `steps` later.
 inline double factor_of(double first, double last, std::size_t steps) {
   return std::pow(last / first, 1.0 / static_cast<double>(steps));
 }

@@ -1,5 +1,5 @@
 // Improvement bounds: decide during a run whether it can still become better than another, so that hopeless candidates
-// are stopped. Near the end of a run the gains of its sweeps shrink geometrically, so the rest of the series is known.
+// are stopped. Near the end of a run the gains of its sweeps shrink geometrically, so the sum of the rest is estimated.
 #pragma once
 #include <deque>
 #include <vector>
@@ -13,7 +13,8 @@ class ImprovementBound {
   explicit ImprovementBound(double doubt = 30) : doubt_(doubt) {}
 
   /// Notes the ELBO after a sweep. Returns false if the run cannot reach `target` even if its remaining gain is `doubt`
-  /// times what the last ten gains suggest. While gains do not shrink, the result is true.
+  /// times what the last ten gains suggest, or if the last gain is not positive. The result is true if `elbo` is at
+  /// least `target`, for the first eleven ELBOs, and while positive gains do not shrink.
   bool may_reach(double target, double elbo);
 
  private:

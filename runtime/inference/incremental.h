@@ -43,8 +43,9 @@ class IncrementalBatches {
     a(p.valid_, p.sums_, p.total_);
   }
 
-  /// Makes one pass over all items. If the statistics stored for the batches are valid, it is an incremental sweep.
-  /// Otherwise it is an ordinary sweep that stores them. Returns 0 or a status of the generated code.
+  /// Makes one pass over all items. If the statistics stored for the batches are valid, it is an incremental sweep: one
+  /// sweep of `plan` for each batch, which visits the items of that batch alone. Otherwise it is one ordinary sweep
+  /// that stores them. Returns 0 or a status of the generated code; after a failure the statistics are not valid.
   std::int32_t pass(const machine::Machine& m, machine::Plan plan);
 
  private:

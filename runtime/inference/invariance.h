@@ -28,14 +28,16 @@ class Invariances {
   Invariances(const Engine& e, bool wanted)
       : e_(e), wanted_(wanted && e.model().invariance_count + e.model().shift_count > 0) {}
 
-  /// Takes the best step along the next invariance in which that gains more than `least` nats. Returns true if it
-  /// changed factors; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state.
+  /// Tries the invariances and shifts in rotation, and takes the best step along the first one whose best step gains
+  /// more than `least` nats. Returns true if it changed factors; the caller then makes one sweep and calls
+  /// accept_or_undo(). `elbo` is that of the present state.
   bool try_change(const Elbo& elbo, double least);
-  /// Accepts or undoes a change after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is lower
-  /// than before, it restores the state and its ELBO, returns false, and waits for some sweeps before the next change.
+  /// Accepts or undoes a change after the next sweep, whose ELBO is `elbo`; returns true if it accepts. If the sweep
+  /// failed (`succeeded` is false) or the ELBO is lower than before the change, it restores that state and sets `elbo`
+  /// to its ELBO. The next 1, 2, 4, ... calls of try_change() then do nothing, until a change is accepted.
   bool accept_or_undo(bool succeeded, Elbo& elbo);
 
-  /// Returns how much the last change gained by itself, in nats, before the next sweep.
+  /// Returns how much the last change gained by itself, in nats, before the next sweep; of a change of scale, at least.
   double gain() const { return gain_; }
   /// Returns how many changes of basis were tried.
   const Attempts& basis_changes() const { return basis_changes_; }

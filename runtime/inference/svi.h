@@ -13,7 +13,7 @@ struct SviOptions : CaviOptions {
   double tau0 = 1,               // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
       kappa = 0.7;               // forgetting rate of the step sizes, above 0.5 for convergence
   double rho = 0;                // constant step size; 0: (tau0 + t)^-kappa
-  bool adaptive = false;         // true: step sizes of AdaptiveSteps; blocks without a gradient buffer use rho_t
+  bool adaptive = false;         // true: step sizes of AdaptiveSteps; see there for blocks without a gradient buffer
   double epochs = 10;            // passes over the items
   bool replacement = false;      // true: items are drawn with replacement; false: each pass is a permutation
   std::int64_t exact_every = 0;  // steps from one exact ELBO to the next; 0: only the last one is exact
@@ -30,14 +30,15 @@ std::int64_t steps_of(const Engine& engine, const SviOptions& options);
 double step_size(const SviOptions& options, std::int64_t t);
 
 /// Makes one step from a minibatch (ascending items), with the weights of the engine. `update` updates the blocks
-/// outside the items; if it is empty, their generated functions do. Afterwards the sums of the data are those of the
-/// minibatch. Returns 0 or a status of the generated code.
+/// outside the items; if it is empty, their generated functions do. If blocks before the items read their statistics,
+/// the items are inferred twice, before and after. Afterwards the sums of the data are those of the minibatch. Returns
+/// 0 or a status of the generated code.
 std::int32_t step(const Engine& engine, const SviOptions& options, std::span<const std::int64_t> batch,
                   const std::function<std::int32_t(const StepRow&)>& update = {});
 
-/// Runs all steps; annealing schedules count steps. The caller must refuse stochastic annealing. A report has a noisy
-/// ELBO, from sums scaled up to all items, unless its step has an exact one; the outcome's ELBO is exact. `report`
-/// receives latent temperatures, if there are any.
+/// Runs all steps; annealing schedules count steps. The caller must refuse stochastic annealing. `on_step` gets a noisy
+/// ELBO, from sums scaled up to all items, unless its step has an exact one. The outcome has the status max_iter after
+/// all steps, and an exact ELBO then. `report` receives latent temperatures, if there are any.
 Outcome run_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step,
                 TemperReport* report = nullptr);
 

@@ -15,7 +15,7 @@ namespace lehr {
 /// How a method infers the items, the same in all of its sweeps.
 struct SweepOptions {
   std::int64_t local_iterations = 100;       // most iterations over the local blocks of an item, see machine::Accuracy
-  double local_tolerance = 1e-4;             // relative change of an item's parameters at which they stop
+  double local_tolerance = 1e-4;             // relative change of an item's parameters at which the iterations stop
   bool item_parameters = true;               // true: per-item parameters that no sweep reads are written, too
   bool fresh = false;                        // true: items begin at their priors instead of their last factors, if one
                                              // stage has all local blocks
@@ -32,8 +32,8 @@ struct SweepPlan {
       {};              // updates the blocks outside the items; empty: their generated functions do
   bool again = false;  // true: items begin at the factors of the sweep before, even if `fresh`
   bool bound = true;   // false: sums for the ELBO alone are left out, so that it is not valid afterwards
-  bool parts = false;  // true: an incremental sweep if there are several parts, see IncrementalBatches; it ignores the
-                       // other members
+  bool parts = false;  // true: an incremental sweep (IncrementalBatches) if there are several parts and neither `batch`
+                       // nor SweepOptions::items; it ignores the other members
 };
 
 /// Makes one sweep with the weights of the engine.
@@ -43,11 +43,11 @@ std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan
 /// sums of all items.
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
-/// Updates all items with the global factors as they are, and computes the ELBO of the result.
+/// Updates all items (or SweepOptions::items) with the global factors as they are, and computes the ELBO of the result.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
-/// Returns true if sweeps need not write per-item parameters: they are not asked for (`rows`), and no block that comes
-/// before the items needs their statistics recomputed from them.
+/// Returns true if sweeps need not write per-item parameters: SweepOptions::item_parameters is false, and no block
+/// comes before the items, for which statistics would be recomputed from these parameters.
 bool omits_item_parameters(const Engine& e, const SweepOptions& options);
 
 /// Computes the statistics of the present factors, if the first sweep reads them before it computes them. Every method

@@ -39,12 +39,13 @@ struct TemperReport {
 };
 
 /// Runs sweeps at the inverse temperature E[1/T], with updates of the temperature's factor between them, until the
-/// tempered ELBO converges. Coordinate ascent at temperature 1 follows.
+/// tempered ELBO converges. Coordinate ascent at temperature 1 follows, unless the tempered phase is interrupted or
+/// fails.
 Outcome run_tempered(const Engine& engine, const TemperOptions& options, const OnSweep& on_sweep, TemperReport& report);
 
-/// Runs variational tempering with a latent temperature for each item; coordinate ascent at temperature 1 follows.
-/// During the tempered phase, reports have the tempered ELBO; the one at temperature 1 would cost another pass over the
-/// items.
+/// Runs variational tempering with a latent temperature for each item. Coordinate ascent at temperature 1 follows,
+/// unless the tempered phase is interrupted or fails. In the tempered phase `on_sweep` gets the tempered ELBO as
+/// SweepReport::elbo; the ELBO at temperature 1 would cost another pass over the items.
 Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemTemperatureGrid& grid,
                            const OnSweep& on_sweep, TemperReport& report);
 

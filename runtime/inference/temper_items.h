@@ -27,9 +27,10 @@ struct ItemTemperatureGrid {
 /// The latent temperatures of all items of an engine.
 class ItemTemperatures {
  public:
-  /// Sets the inverse temperature of all items to E[1/T] of the prior. The model must have Model::item_energies.
+  /// Sets the inverse temperature of all items to E[1/T] of the prior. The model must have Model::item_energies,
+  /// item_inverse and item_outer. `grid` must outlive the object.
   ItemTemperatures(const Engine& engine, const ItemTemperatureGrid& grid);
-  /// Sets all temperatures to 1.
+  /// Sets all temperatures to 1 and recomputes the sums of the data.
   ~ItemTemperatures() { pause(); }
   ItemTemperatures(const ItemTemperatures&) = delete;
   ItemTemperatures& operator=(const ItemTemperatures&) = delete;

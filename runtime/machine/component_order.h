@@ -5,11 +5,11 @@
 
 namespace lehr::machine {
 
-/// The permutations of the components of one plate that leave the model as it is.
+/// Whether the components of one plate have an order, and so which permutations of them are allowed.
 enum class ComponentOrder : std::int64_t {
-  none,          // all permutations: components are exchangeable
-  by_size,       // stick-breaking weights: a permutation changes the ELBO, and the order by falling size is preferred
-  distinguished  // no permutation: the data name components, or a chain's transitions distinguish neighbours
+  none,          // no order: components are exchangeable, and every permutation leaves the ELBO as it is
+  by_size,       // stick-breaking weights: every permutation is allowed but changes the ELBO; falling size is preferred
+  distinguished  // no permutation is allowed: the data name components, or a chain's transitions distinguish neighbours
 };
 
 }  // namespace lehr::machine

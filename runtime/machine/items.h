@@ -15,20 +15,23 @@ std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t it
 /// are those of the one stage that updates all local blocks; -1 if there is no such stage.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
-/// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row.
+/// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row. The items are those
+/// of the one stage that updates all local blocks; false if there is no such stage.
 bool is_of_items(const Machine& m, std::int64_t buffer);
 /// Returns how many numbers one row of a buffer has: the product of all extents but the first.
 std::size_t row_width(const Machine& m, std::int64_t buffer);
 
 /// Makes the window hold the factors of these runs of items, in this order; does nothing if there is no window.
 void assign_window(const Machine& m, std::span<const ItemRange> runs);
-/// Returns the rows of a factor buffer that belong to `run`, wherever they are stored. `run` must be the k-th of the
-/// runs last passed to assign_window(); without a window, k is ignored.
+/// Returns the rows of a factor buffer (one for which is_of_items() is true) that belong to `run`, wherever they are
+/// stored. `run` must be the k-th of the runs last passed to assign_window(); without a window, k is ignored.
 std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer);
 /// Returns a table of buffers in which the items of `run` have their own indices, although the window stores only some
-/// rows. The table is Machine::run_table and is valid until the next call.
+/// rows. With a window, the table is Machine::run_table and is valid until the next call; otherwise it is
+/// Machine::table.
 lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run);
-/// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()).
+/// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()). Their
+/// expectations are computed, too. Like the next function, it requires one stage with all local blocks.
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run);
 /// Recomputes the expected statistics of the local factors of the k-th run from their parameters.
 std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run);

@@ -3,7 +3,8 @@
 // is compiled into lehr and, as bitcode, into built objects, so both give the same bits.
 //
 // Functions that return std::int32_t give 0 if they succeed, or a failure status of the generated code: kFailBlock +
-// block for a factor that is not proper, kFailData + given for a data matrix that is not positive definite.
+// block for a factor that is not proper, kFailData + given for a data matrix that is not positive definite
+// (compiler/lower/lower.h).
 //
 // A sweep runs the steps of Model::steps in order. A stage, for instance, does:
 //
@@ -11,8 +12,8 @@
 //     update(0, items)              local factors, item by item; adds up statistics (on all threads)
 //     finalise()                    completes the statistics, from which blocks outside the items are then updated
 //
-// All items may be in memory. A window has the factors of a few items only (minibatches). Items may also be out of
-// core, where a loader loads the data of a few at a time.
+// All items may be in memory. With a window, the factors of a few items only are in memory (minibatches). Items may
+// also be out of core: a loader then loads the data of a few at a time.
 #pragma once
 #include "runtime/machine/model.h"
 
@@ -32,10 +33,10 @@ struct Weights {
 
 /// The ELBO of the present factors and its parts, in nats (loops::ElboPart in the compiler).
 struct Elbo {
-  double value = 0;             // the ELBO at temperature 1
-  double data_energy = 0;       // part of the ELBO: expected log density of the data and their local variables
-  double local_entropy = 0,     // part of the ELBO: entropies of the factors of local variables
-      entropy = 0;              // part of the ELBO: entropies of all factors
+  double value = 0;          // the ELBO at temperature 1, except for temperatures of single items, which divide terms
+  double data_energy = 0;    // part of the ELBO: expected log density of the data and their local variables
+  double local_entropy = 0,  // part of the ELBO: entropies of the factors of local variables
+      entropy = 0;           // part of the ELBO: entropies of all factors
   double discrete_entropy = 0;  // the part of local_entropy that belongs to categories and bits
   double local_prior = 0;       // part of the ELBO: expected log prior of local variables that data_energy leaves out
 };
@@ -68,7 +69,7 @@ struct Code {
 /// is inferred from its prior whenever it is visited.
 struct Window {
   void* context;       // first argument of the functions below
-  std::int64_t items;  // the window holds at least this many items
+  std::int64_t items;  // how many items a visit of all items assigns at a time
   /// Makes the window hold the factors of these runs; earlier contents are lost.
   void (*assign)(void* context, const ItemRange* runs, std::size_t count);
   /// Returns the first row of an assigned run in a factor buffer, with the alignment it would have in the whole buffer.
@@ -94,10 +95,10 @@ struct ItemLoader {
 struct DeferredValues;  // start.h: assignments of start values that are deferred until their items are loaded
 struct Machine;         // defined below
 
-/// What a thread does with a range of items: the generated function that it calls, and whether the items first return
-/// to their priors.
+/// What a thread does with a range of items (or of iterations of a parallel region): the generated function that it
+/// calls, and whether the items first return to their priors.
 struct ItemWork {
-  std::int64_t function;     // generated function (begin, end, iterations; tolerance) to call
+  std::int64_t function;     // generated function (begin, end, ...) to call, see run_items()
   bool from_priors = false;  // true: the local factors are set to their priors first
 };
 
@@ -128,13 +129,13 @@ struct Machine {
   lehr_buffer* table;         // pointer to each buffer
   const std::int64_t* sizes;  // run-time sizes, by slot, of the data that are in memory
   const std::int64_t* outer;  // run-time sizes with all items, in memory or not: code outside the items counts these
-  const std::int64_t*
-      stored_sizes;            // run-time sizes with the items whose factors are in `table`; none if there is a window
+  const std::int64_t* stored_sizes;  // run-time sizes with the items whose factors are in `table`; with a window or a
+                                     // loader, these are 0 items
   lehr_buffer* run_table;      // scratch memory for a second table of buffers, used while a run of items is processed
   std::int64_t* run_sizes;     // scratch memory for run-time sizes, used while a run of items is processed
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
   const Code* code = nullptr;  // an interpreter; null: native functions
-  const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all
+  const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all items in memory
   const Workers* workers = nullptr;    // threads; null: none
   const ItemLoader* loader = nullptr;  // source of out-of-core items; null: all data are in memory
 
@@ -158,7 +159,8 @@ std::int32_t call_on_stored(const Machine& m, std::int64_t function);
 /// Marks all cached reductions as invalid. Call it after writing factors in another way than by calls of functions.
 void invalidate_sums(const Machine& m);
 
-/// Computes sums and inverses of the data alone, once for each data set. Out-of-core items are loaded slice by slice.
+/// Computes sums and inverses of the data alone. Call it once for each data set, and after sum_data() to restore the
+/// sums over all items. Out-of-core items are loaded slice by slice.
 std::int32_t prepare(const Machine& m);
 /// Sets the weights of the following updates.
 void set(const Machine& m, const Weights& w);
@@ -192,9 +194,9 @@ struct PartedVisit {
 enum class SweepScope {
   all,     // every step
   ascent,  // every step whose result a later update reads; sums for the ELBO alone are left out, so `elbo` is invalid
-  local,   // blocks of the items
-  stages,  // blocks of the items that item stages update
-  sources  // auxiliary blocks of the items outside stages: tangent points at predictors of global variables alone
+  local,   // steps that update local blocks (StepRow::local): the item stages, and local blocks outside of them
+  stages,  // the item stages
+  sources  // local auxiliary blocks outside stages: sources of counts, and tangent points at global predictors
 };
 
 /// What one sweep visits, and how.
@@ -211,12 +213,13 @@ struct Plan {
 /// which would change nothing.
 std::int32_t sweep(const Machine& m, const Plan& plan = {});
 
-/// Runs a sweep from `step` on, up to the next stage whose items the caller can distribute. Returns that stage, with
-/// its tables computed and its statistics zero, and sets `step` to the index after it. `stage` is null at the end of
-/// the sweep. Call it again when all items of the stage are updated and their sums added.
+/// Runs a sweep from `step` on (first 0), up to the next stage whose items the caller can distribute. Sets `stage` to
+/// that stage, with its tables computed and its statistics zero, and `step` to the index after it. `stage` is null at
+/// the end of the sweep. Call it again when all items of the stage are updated and their sums added.
 std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage);
 
-/// Recomputes the statistics of all stages from the stored local factors; updates no factor.
+/// Recomputes the statistics of all stages from the stored local factors; updates no factor. Stages with fused
+/// categories are left out, because their probabilities are not stored (StepRow::sum).
 std::int32_t sum_statistics(const Machine& m);
 /// Computes the statistics of a random start. Items get the values in the pick buffers, and only items with such a
 /// value are added up; stages without picks add up the stored factors, except those that move_tangent_points() updates
@@ -226,7 +229,8 @@ std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
-/// Returns true if a sweep updates a block from the statistics of a stage before it runs that stage.
+/// Returns true if a stage that repeats no other (StepRow::refresh) is not the first step of a sweep. The steps before
+/// it may read its statistics, which must then be computed before the first sweep.
 bool reads_statistics_first(const Model& m);
 
 /// Returns true if one stage has all local blocks and stores some of their factors.
@@ -235,25 +239,27 @@ bool has_single_stage(const Model& m);
 const StepRow* batch_stage(const Model& m);
 /// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
 std::int32_t items_to_priors(const Machine& m);
-/// Completes a start that consists of its global factors: sets local factors to their priors, if one stage has them
-/// all, and updates them if a sweep reads their statistics first.
+/// Completes a start that consists of its global factors: sets local factors to their priors, and updates them if a
+/// sweep reads their statistics first. Does nothing unless one stage has all local blocks and the factors of all items
+/// are stored, or are loaded by chunks (ItemLoader::loads_by_chunks).
 std::int32_t finish_item_start(const Machine& m);
-/// Brings the local factors to their optimum while the global ones stay. If several local steps depend on each other,
-/// it repeats them until the ELBO changes by at most 1e-12 of itself, `accuracy.iterations` times at most. `scale` is
-/// that of Plan.
+/// Brings the local factors to their optimum while the global ones stay: one sweep of this scope. A scope of several
+/// steps is repeated until the ELBO changes by at most 1e-12 * (1 + |ELBO|) or is impossible, `accuracy.iterations`
+/// times at most. `scale` is that of Plan.
 std::int32_t infer_items(const Machine& m, SweepScope scope, double scale = 1);
 /// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
 /// Points within the one stage of all local blocks are set together with their items.
 std::int32_t move_tangent_points(const Machine& m);
-/// Updates all blocks outside the items, except chains to which a start has assigned values. Points that a local bound
-/// lets move only gradually are updated 200 times.
+/// Updates all blocks outside item stages once, except chains to which a start has assigned values (StepRow::seeded).
+/// Then it updates 200 times more the points that a local bound lets move only gradually, and the points of that bound.
 std::int32_t update_globals(const Machine& m);
 
 /// Does `work` on consecutive runs of items on this thread. The first of them is the k-th of the runs last passed to
 /// assign_window() (items.h).
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work);
 
-/// Calls a generated function (begin, end, iterations; tolerance) on a range of items, with this table of buffers.
+/// Calls a generated function (begin, end) or (begin, end, iterations; tolerance) on a range of items in memory, with
+/// this table of buffers. `iterations` and `tolerance` are those of Machine::accuracy.
 std::int32_t run_items(const Machine& m, std::int64_t function, ItemRange run, lehr_buffer const* table);
 
 }  // namespace lehr::machine

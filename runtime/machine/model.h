@@ -4,7 +4,8 @@
 // pointer, and no table owns memory.
 //
 // Conventions: a "row" is one record of a table. A buffer, function, step or parameter is named by its index in its
-// table; -1 means none unless said otherwise. `first_x, xs` is the range [first_x, first_x + xs) of another table.
+// table. -1 means none unless a comment says otherwise. `first_x, xs` is the range [first_x, first_x + xs) of another
+// table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,7 @@ enum class Domain : std::int64_t {
   real,               // finite numbers
   positive,           // numbers above 0
   unit,               // numbers in the open interval (0, 1)
-  count,              // integers from 0 to 2^53
+  count,              // integers from 0 to 2^53 - 1
   bit,                // 0 or 1
   spin,               // -1 or 1
   category,           // indices of elements of a plate
@@ -102,7 +103,8 @@ struct StepRow {
       update,           // function (begin, end, iterations; tolerance): updates items, adds up statistics; block: ()
       finalise,         // function (): completes the statistics after all items
       seed,             // function (begin, end): sets categories to the values in the pick buffers, adds statistics
-      sum,              // function (begin, end): adds up statistics of the stored factors without an update
+      sum,              // function (begin, end): adds up statistics of the stored factors without an update; -1 if
+                        // the stage has fused categories, which are not stored
       to_priors,        // function (begin, end): sets the local factors of items to their priors
       expectations,     // function (begin, end): recomputes expected statistics of items from parameters
       data;             // function (begin, end): adds up the sums over the data alone of items
@@ -117,7 +119,8 @@ struct StepRow {
   std::int64_t first_pick,       // index in Model::picks of the first latent category that a start assigns
       picks;                     // number of latent categories of the stage that a start assigns
   std::int64_t block;            // the block that the step updates; -1: a stage
-  std::int64_t gradient;         // buffer of squared norms of natural gradients, see Weights::memory; -1: not measured
+  std::int64_t gradient;         // buffer [2] of the squared norms of the running mean of natural gradients, and of the
+                                 // last one; added to if Weights::memory is above 0. -1: not measured
   std::int64_t subject;          // stage: index in Model::subjects of its items; -1: no stage
 };
 /// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
@@ -177,7 +180,7 @@ struct ParameterRow {
   std::int64_t event_rank;  // axes of the parameter of one element: 0 scalar, 1 vector, 2 matrix
   Support support;          // set in which the values of the variable lie
   std::int64_t by_stage,    // 1: an item stage updates the parameter
-      local,                // 1: its variable lives on the items, whether a stage updates it or not
+      local,                // 1: its block is local (schedule::Schedule::local), whether a stage updates it or not
       streamed,             // 1: probabilities that are fused into their uses: written on request, never read back
       chain,                // 1: the factor is a chain over the elements
       auxiliary;            // 1: the compiler added the variable
@@ -265,14 +268,14 @@ struct ComponentsRow {
 struct TransformedRow {
   std::int64_t inverse,      // 1: it is transformed by the transposed inverse of the change of basis
       axis,                  // position of the axis of its parameters that runs over the components; -1: vectors do
-      mean,                  // parameter that is transformed as the variable is; -1: none
-      precision,             // parameter that is transformed as the inverse of its square is; -1: none
+      mean,                  // buffer of the parameter that is transformed as the variable is; -1: none
+      precision,             // buffer of the parameter that is transformed as the inverse of its square; -1: none
       count, first, second,  // buffers of sums over the elements
       linear, quadratic;     // buffers of coefficients of the prior
 };
 /// A Gamma variable in the priors of transformed variables, which is chosen anew after a change of basis.
 struct RescaledRow {
-  std::int64_t shape, rate,  // parameters of its factor
+  std::int64_t shape, rate,  // buffers of the parameters of its factor
       new_shape,             // buffer of the shape of its best factor
       rest;                  // buffer of the part of the rate that the transformed variables do not give
   std::int64_t first_part;   // index in Model::statistics of two buffers for each variable: coefficients of its
@@ -288,7 +291,7 @@ struct FormRow {
 };
 /// A matrix with Normal rows, in forms of transformed variables, which is chosen anew after a change of basis.
 struct FollowerRow {
-  std::int64_t mean, precision,  // parameters of its factors
+  std::int64_t mean, precision,  // buffers of the parameters of its factors
       linear, quadratic;         // buffers of the natural parameters of its rows that no form gives
 };
 /// A change of basis that leaves the likelihood alone; see runtime/inference/invariance.h.
@@ -331,24 +334,25 @@ enum class BuiltFrom : std::int64_t {
 /// functions without arguments are marked (); each returns 0 or a failure status. See Interface in
 /// compiler/lower/lower.h.
 struct Model {
-  std::uint64_t hash;          // digest of everything that the layout of a state depends on
-  std::int64_t layout;         // kLayout of the compiler that wrote the tables
-  std::int64_t prepare,        // function (): sums and inverses of the data alone
-      initialise,              // function (): sets every stored factor to its prior
-      initialise_local,        // function (): sets all local blocks to their priors; -1: not generated
-      expectations,            // function (): expected statistics of all factors from their parameters
-      global_expectations,     // function (): expected statistics of the factors that no item stage updates
-      elbo;                    // function (): fills `elbo_buffer`
-  std::int64_t elbo_buffer,    // buffer of the parts of the ELBO, see Elbo in machine.h
-      weights_buffer;          // buffer of the weights, see Weights in machine.h
+  std::uint64_t hash;        // digest of everything that the layout of a state depends on
+  std::int64_t layout;       // kLayout of the compiler that wrote the tables
+  std::int64_t prepare,      // function (): sums and inverses of the data alone
+      initialise,            // function (): sets every stored factor to its prior
+      initialise_local,      // function (): sets all local blocks to their priors; -1: none, or StepRow::to_priors does
+      expectations,          // function (): expected statistics of all factors from their parameters
+      global_expectations,   // function (): expected statistics of the factors that no item stage updates
+      elbo;                  // function (): fills `elbo_buffer`
+  std::int64_t elbo_buffer,  // buffer of the parts of the ELBO, see Elbo in machine.h
+      weights_buffer;        // buffer of the weights, see Weights in machine.h
   std::int64_t item_energies,  // buffer [item]: energy over temperature, or the item's part of the ELBO
       item_inverse,            // buffer [item]: inverse temperatures of the items
       item_outer;              // function (begin, end): adds terms without local blocks to `item_energies`
+  // The functions `couplings`, `undecided` and `states` write their results to the beginning of `elbo_buffer`.
   std::int64_t couplings,   // function (): writes the least coupling and the number of terms of more than two variables
       open_envelope,        // function (): sets the interval of every element to all of its values (exact sampling)
-      undecided,            // function (): counts elements whose interval has more than one value (exact sampling)
+      undecided,            // function (): writes how many elements have more than one value left (exact sampling)
       first_envelope;       // first of consecutive functions (), one a step of a sweep, that update the intervals
-  std::int64_t states;      // function (): log number of joint values of the auxiliary category variables
+  std::int64_t states;      // function (): writes the log number of joint values of the auxiliary category variables
   std::int64_t random_key;  // buffer of the key of random draws (random.h); -1: the code does not sample
   std::int64_t batch_slot;  // slot of the size that a minibatch replaces; -1: the model takes no minibatches
   std::int64_t own_prior,   // buffer of the weight (0 or 1) of the model's own priors, if there are `priors`
@@ -387,7 +391,7 @@ struct Model {
   const PickRow* picks;                       // categories that starts assign
   const std::int64_t* statistics;             // lists of buffers (sums, scratch); other tables refer to ranges of them
   const ParameterRow* parameters;             // parameters of all factors
-  const std::int64_t* summed;                 // buffers that `prepare` fills with sums over the items of a minibatch
+  const std::int64_t* summed;                 // buffers that `prepare` fills with sums of data over all items in memory
   const lehr_function* functions;             // generated functions
   const char* const* failures;                // meaning of the statuses: of blocks, then of data matrices
   const FeatureArrayRow* columns;             // arrays of features
@@ -400,11 +404,11 @@ struct Model {
   const PrerequisiteRow* phases;              // parallel regions and cached reductions
   const PriorRow* priors;                     // parameters of carried priors
   const TransformedRow* transformed;          // variables of invariances
-  const RescaledRow* rescaled;                // scales of their priors
-  const FormRow* forms;                       // quadratic forms in them
+  const RescaledRow* rescaled;                // scales of the priors of these variables
+  const FormRow* forms;                       // quadratic forms in these variables
   const FollowerRow* followers;               // matrices in these forms
   const InvarianceRow* invariances;           // changes of basis that leave the likelihood alone
-  const ShiftRow* shifts;                     // shifts of constants that leave it alone
+  const ShiftRow* shifts;                     // shifts of constants that leave the likelihood alone
   // Built objects alone have the following tables, which use the names in the model file:
   const char* const* built_from;       // texts, by BuiltFrom
   const char* const* size_names;       // names of plates, by slot

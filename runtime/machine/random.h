@@ -44,6 +44,7 @@ std::size_t value_of_copy(std::span<const double> fractions, const std::int64_t*
 
 /// Returns one draw from the distribution `noise` (a Noise) with arguments `a` and `b`; generated code calls it. The
 /// other arguments are those of stream_of(). The result is NaN if the arguments are outside the distribution's domain.
+/// For Noise::polya_gamma with b = 0 it is 1/4, the mean of PG(1, 0).
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
                               std::int64_t component, double a, double b);
 

@@ -10,7 +10,8 @@ namespace lehr {
 /// How a random start is made. Every factor begins at its prior (at a standard factor if the prior is improper),
 /// displaced at random so that exchangeable components differ. Then:
 enum class StartKind {
-  seeds,        // each value of a local category gets three random items, each state of a chain three elements
+  seeds,        // each value of an item's first category gets three random items, which get random values of its other
+                // categories; each state of a chain gets three elements
   means,        // no values are assigned: the displaced factors alone distinguish the components
   allocations,  // every local category, chain element and bit gets a random value
   points,       // k-means clusters of the items, from k-means++ seeds, become the values of the category
@@ -55,7 +56,7 @@ struct DeferredValues {
 struct Start {
   StartKind kind = StartKind::seeds;   // how the start is made
   const Clusters* clusters = nullptr;  // the clustering; needed for StartKind::points
-  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations
+  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations; unused with a loader
   const DeferredValues* deferred =
       nullptr;  // deferred assignments; needed if not all factors of items are in the table
 };

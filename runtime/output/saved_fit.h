@@ -27,7 +27,7 @@ struct SavedVariable {
   /// Plates of its elements, and of its event axes; a nested plate replaces its parent.
   std::vector<std::string> axes, event;
   std::string family;  // family of the factor; may be empty
-  std::string joint;   // the other member of a joint factor, or empty
+  std::string joint;   // another member of its joint factor; empty if the factor is its own
   /// Of the auxiliary variable of a joint factor: the variables in it, which have their marginals as well.
   std::vector<std::string> members;
   std::vector<NamedArray> parameters;  // named "mean", "precision", without the variable; empty if not written
@@ -43,7 +43,7 @@ struct SavedRestart {
   std::string status;                        // "converged" and the like
 };
 
-/// The extents of a nested plate as stored in fit.json: one row for each element of the plate that contains it.
+/// The rows of a nested plate as stored in fit.json, one for each element of the plate that contains it.
 struct SavedNestedRows {
   std::string in;                     // the plate that contains it
   std::vector<std::int64_t> offsets;  // beginning of each row in the packed order, and the end of the last
@@ -76,7 +76,7 @@ struct SavedFit {
   std::map<std::string, std::vector<std::string>> words;   // the two texts that mean 0 and 1, by Bernoulli variable
   std::vector<SavedVariable> variables;                    // in the order of posterior.npz, then those without arrays
   std::string summary, trace;                              // contents of fit.json and trace.csv
-  /// Column of trace.csv; empty, as `trace` is, if the file is missing or of another fit.
+  /// The column `elbo` of trace.csv; empty, as `trace` is, if the file is missing or of another fit.
   std::vector<double> elbo_trace;
   bool searched = false;     // true if the fit searched over starts: the trace has many candidates, one after another
   bool other_trace = false;  // true if trace.csv is of another fit, which is running or was killed
@@ -85,7 +85,7 @@ struct SavedFit {
   std::vector<NamedArray> items;
   /// Arrays of sds.npz, `v.sd` and `v.covariance`: corrected standard deviations; empty if there is no such file.
   std::vector<NamedArray> sds;
-  std::map<std::string, FileDigest> files;  // seals of the files beside fit.json, by name
+  std::map<std::string, FileDigest> files;  // sizes and checksums that fit.json has of the other files, by name
 
   /// Returns the saved variable of that name, or null.
   const SavedVariable* find(const std::string& variable) const;
@@ -101,13 +101,14 @@ FileDigest file_digest(std::string_view bytes);
 /// Returns size and CRC-32 of a file, which is read in pieces.
 Result<FileDigest> file_digest_of(const std::string& path);
 
-/// Makes a SavedFit in memory from the contents of a fit.json, which must be well-formed, and posterior arrays.
+/// Makes a SavedFit in memory from the contents of a fit.json and posterior arrays. Members that are read from other
+/// files stay empty. A key of the wrong type throws nlohmann::json::exception.
 SavedFit saved_fit(const nlohmann::json& summary, std::vector<NamedArray> posterior);
 
 /// Reads the fit in a directory.
 ///
-/// An error of ExitCode::data if there is no fit, if a file is damaged, or if posterior.npz or items.npz is another
-/// than fit.json was written with. A trace of another fit is only noted (`other_trace`).
+/// An error of ExitCode::data if there is no fit, if a file is damaged, or if posterior.npz, items.npz or sds.npz is
+/// another than fit.json was written with. A trace of another fit is only noted (`other_trace`).
 Result<SavedFit> read_fit(const std::string& directory);
 
 }  // namespace lehr

@@ -15,7 +15,8 @@ namespace lehr {
 class SectionedFile {
  public:
   /// Opens the file and makes its folder if necessary. The first section is written to the new file at once, the others
-  /// to nameless temporary files in the same folder. Errors, here and below, are those of write_file().
+  /// to nameless temporary files in the same folder. Errors, here and below, are those of write_file(), and of
+  /// ExitCode::internal if a temporary file fails.
   static Result<SectionedFile> begin(const std::string& path, ExistingTarget existing = ExistingTarget::followed);
 
   /// Appends bytes to one section of the file; sections count from 0. The value is always true.

@@ -1,5 +1,5 @@
-// Draws in the CSV format of CmdStan: a line for each draw, `lp__` first, then a column for every element of every
-// variable. Elements are named from 1, row-major: `mu.2.1`.
+// Draws in the CSV format of CmdStan: a line for each draw, with `lp__` first, then a column for every element of every
+// variable. The indices of elements count from 1, in row-major order: `mu.2.1`.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,12 +13,14 @@ namespace lehr {
 std::vector<std::string> column_names(const std::vector<NamedArray>& draws);
 
 /// Formats draws as a table. `draws` are arrays over [draw] and further axes; `log_joint` is the log joint density of
-/// each draw, the column `lp__`. `comments` are lines before the table, without their `#`.
+/// each draw, the column `lp__`; its length is the number of draws. `comments` are lines before the table, without
+/// the `#` that they get.
 std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
                             const std::vector<std::string>& comments);
 
-/// Formats the group `posterior`, over chain and draw, one chain after another. The group `sample_stats`, if there is
-/// one, gives `lp__`.
+/// Formats the group `posterior`, which must exist, over chain and draw, one chain after another. The first array of
+/// the group `sample_stats` gives `lp__`; without the group there is no such column. Attributes become comments. It
+/// does not fail.
 Result<std::string> format_stan_csv(const LabelledArrays& arrays);
 
 }  // namespace lehr

@@ -13,19 +13,19 @@
 namespace lehr {
 
 /// The trace file of a running fit. Rows are `iteration,seconds,elbo,temperature` and further columns, numbers with the
-/// fewest digits that give them back exactly. Rows are written to disk a millisecond of the fit apart or more, or when
-/// 4 kB wait.
+/// fewest digits that give them back exactly. Rows are buffered. They are written to disk when a row is a millisecond
+/// or more later than the last one on disk, or when there are 4 kB.
 class Trace {
  public:
   /// Makes the directory if necessary and starts the file with its header.
   ///
-  /// A resumed run keeps the rows of an existing trace with the same header up to iteration `keep_until`; all other
-  /// rows are dropped. With an empty directory, nothing is written.
+  /// Of an existing trace with the same header, the rows up to iteration `keep_until` stay, for a resumed run; all
+  /// other rows are dropped. With an empty directory, nothing is written.
   static Result<Trace> open(const std::string& directory, const std::vector<std::string>& extra_columns = {},
                             std::int64_t keep_until = -1);
 
-  /// Appends a row: `seconds` since the start of the fit, `elbo` in nats at temperature 1, and one value of `extra` for
-  /// each further column. A NaN in `extra` leaves its field empty. The value is always true.
+  /// Appends a row: `seconds` since the start of the fit, `elbo` in nats (SweepReport::elbo), and one value of `extra`
+  /// for each further column. A NaN in `extra` leaves its field empty. The value is always true.
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 

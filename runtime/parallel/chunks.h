@@ -1,6 +1,6 @@
 // Partitions the items of a stage, or the iterations of a parallel region, into chunks of about equal work. The result
-// depends on the model and the data alone, never on threads or processes. So the sums of a chunk always have the same
-// bits.
+// depends on the model, the data and ChunkSize alone, never on threads or processes. So the sums of a chunk always have
+// the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>

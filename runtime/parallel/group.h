@@ -40,9 +40,9 @@ class Group {
   void receive(std::span<double> values, std::size_t from);
   /// Copies the numbers of process `from` to all others. All processes call it.
   void broadcast(std::span<double> values, std::size_t from);
-  /// Returns the messages of this process so far.
+  /// Returns the messages of this process so far: those of send(), receive() and broadcast().
   const Traffic& traffic() const { return traffic_; }
-  /// Returns true if `here` is true in any process. All processes call it.
+  /// Returns true if `here` is true in any process. All processes call it. It is not counted in traffic().
   virtual bool any(bool here) = 0;
   /// Ends all processes of the group with this exit code.
   [[noreturn]] virtual void abandon(int code) = 0;

@@ -14,8 +14,8 @@ namespace lehr {
 /// minibatch.
 class ItemWindow {
  public:
-  /// Makes a window for at least `items` items at a time. `machine` must outlive it and have one stage with all local
-  /// blocks.
+  /// Makes a window without memory, which grows with the items that are assigned to it. A visit of all items takes
+  /// `items` at a time. `machine` must outlive the window and have one stage with all local blocks.
   ItemWindow(const machine::Machine& machine, std::int64_t items);
   ItemWindow(const ItemWindow&) = delete;
   ItemWindow& operator=(const ItemWindow&) = delete;

@@ -53,7 +53,8 @@ class Journal {
   /// Makes a journal that first replays a checkpoint, then records on.
   explicit Journal(Past past);
 
-  /// Returns a checkpoint of everything so far, with this memory of the engine. Must not be called inside recorded().
+  /// Returns a checkpoint of everything so far, with this memory of the engine. Must not be called inside recorded() or
+  /// snapshot(), nor during a replay.
   Past past(std::string memory) const;
   /// Returns true while recorded results are left to replay.
   bool replays() const { return at_ < past_.size(); }
@@ -61,7 +62,8 @@ class Journal {
   std::function<void(const std::string& memory)> arrived;
 
   /// Returns f() and records it. During a replay it returns the recorded value and does not call f. A call inside
-  /// another one is not recorded. Throws ReplayMismatch if the records end too early.
+  /// another one (or inside snapshot()) calls f and is not recorded. Throws ReplayMismatch if the bytes that are left
+  /// do not contain a value of the type of f().
   template <class F>
   auto recorded(const F& f) {
     using T = std::decay_t<std::invoke_result_t<const F&>>;
@@ -77,7 +79,7 @@ class Journal {
 
   /// Returns the snapshot that f() makes, and registers it so that a checkpoint contains it while it is alive. During a
   /// replay it does not call f: it returns the contents at the time of the checkpoint, or no arrays if the snapshot had
-  /// been dropped by then.
+  /// been dropped by then. A call inside recorded() calls f and registers nothing.
   template <class F>
   std::shared_ptr<Arrays> snapshot(const F& f) {
     if (inside_) return std::make_shared<Arrays>(f());

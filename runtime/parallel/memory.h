@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// Thrown if the buffers need more memory than the host has.
+/// Thrown if the buffers need more memory than this process may use (available_memory()).
 struct OutOfMemory : std::bad_alloc {
   std::vector<double> lengths;     // number of elements of each buffer
   std::vector<std::string> names;  // names of the buffers, if the thrower or a caller could add them

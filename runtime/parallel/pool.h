@@ -13,8 +13,8 @@ namespace lehr {
 /// Threads that wait for parallel loops. One caller at a time may use them.
 class Pool {
  public:
-  /// Starts `threads` - 1 threads; the caller is the first of the pool. There are fewer if the system allows no more.
-  /// The threads block all signals, so that an interrupt reaches the caller.
+  /// Starts `threads` - 1 threads; the thread that calls run() is the first of the pool. There are fewer if the system
+  /// allows no more. The started threads block all signals, so that an interrupt reaches another thread.
   explicit Pool(std::size_t threads);
   /// Ends the threads.
   ~Pool();
@@ -25,7 +25,7 @@ class Pool {
   std::size_t size() const { return threads_.size() + 1; }
   /// Runs body(0) on the calling thread and body(1), body(2), ... at the same time on the others, and returns when all
   /// of them have returned. A thread that wakes up after body(0) is done does not take part. So `body` must distribute
-  /// its work itself, for instance by a shared counter.
+  /// its work itself, for instance by a shared counter. It may throw only if size() is 1.
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:

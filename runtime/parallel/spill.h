@@ -22,16 +22,16 @@ struct SpillFailure : std::runtime_error {
 /// The directory of one process's spill files.
 class Spill {
  public:
-  /// Makes a fresh directory inside `inside`, which is created if it does not exist. Like load() and save(), it throws
-  /// SpillFailure if it fails.
+  /// Makes a new directory inside `inside`, which is created if it does not exist, and removes those of processes that
+  /// were killed. Like load() and save(), it throws SpillFailure if it fails.
   explicit Spill(const std::string& inside);
   /// Removes the directory with all its files.
   ~Spill();
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
 
-  /// Reads numbers from the file of a chunk into `rows`, one row after another, beginning with number `at`. Returns the
-  /// position after the last one.
+  /// Reads numbers from the file of a chunk into `rows`, one row after another, beginning with number `at` of the file.
+  /// Returns the position after the last number. It fails if the file is shorter.
   std::size_t load(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;
   /// Writes the numbers of `rows` to the file of a chunk in the same way; returns the position after the last one.
   std::size_t save(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;

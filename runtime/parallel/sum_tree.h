@@ -27,7 +27,7 @@ class Sums {
   /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums.
   void enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const;
   /// Adds the sums of the right neighbour, which are those of later chunks, to these. If the status here is 0, it
-  /// becomes that of `right`. So the first failure in the order of the chunks is kept.
+  /// becomes that of `right`. So the first failure in the order of the chunks counts.
   void add(const Sums& right);
   /// Adds these sums to the machine's buffers.
   void add_to(const machine::Machine& m, const machine::ParallelWork& loop) const;
@@ -72,17 +72,18 @@ class SumTree {
 
   /// Returns zeroed sums, from reused memory if there is some. Any thread may call it.
   Sums fresh(const machine::Machine& m, const machine::ParallelWork& loop);
-  /// Takes memory back for reuse. Any thread may call it.
+  /// Takes the memory of sums that are no longer needed, for reuse by fresh(). Any thread may call it.
   void give_back(Sums sums);
 
   /// Returns the branch of all chunks.
   Branch root() const { return root_; }
   /// Returns true if the chunks of `b` are a subtree of this tree.
   bool is_branch(Branch b) const;
-  /// Inserts the sums of a finished chunk or subtree. As long as its sibling's sums are there, both are added, and the
-  /// parent is next. Any thread may call it.
+  /// Inserts the sums of a finished chunk or subtree `b`, which must be a branch (is_branch()). While the sums of the
+  /// sibling have arrived, it adds both and goes on with their parent. Any thread may call it.
   void put(Branch b, Sums sums);
-  /// Returns the branches whose siblings have not arrived, in order; the root alone if all chunks have arrived.
+  /// Returns the branches that have arrived and whose siblings have not, in order; the root alone if all chunks have
+  /// arrived.
   const std::map<Branch, Sums>& parts() const { return parts_; }
   /// Returns true if the sums of all chunks have arrived.
   bool is_whole() const { return parts_.contains(root_); }

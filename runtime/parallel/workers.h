@@ -1,6 +1,6 @@
 // Threads and processes that work on the items of a stage, or on the iterations of a parallel region, in chunks. The
-// chunks depend on the model and the data alone, and their sums are added in one fixed order (SumTree). So any number
-// of threads and processes gives the same bits.
+// chunks depend on the model, the data and ChunkSize alone, and their sums are added in one fixed order (SumTree). So
+// any number of threads and processes gives the same bits.
 //
 // Example, four chunks on two threads: each thread takes the next free chunk and updates its items with private
 // scratch. It adds their statistics up in zeroed sums and puts these into the tree, which computes (s0 + s1) + (s2 +
@@ -23,18 +23,18 @@
 
 namespace lehr {
 
-/// Returns the rows of a factor buffer that belong to consecutive items; empty for buffers without rows of items.
-/// `items` is the extent of the items.
+/// Returns the rows of a factor buffer in the machine's table that belong to consecutive items in memory; empty for
+/// buffers without rows of items. `items` is the extent of the items.
 std::span<double> rows_of(const machine::Machine& m, machine::Extent items, machine::ItemRange run,
                           std::int64_t buffer);
 
 /// The threads of this process, as part of a group of processes if there is one. Implements machine::Workers.
 class Workers {
  public:
-  /// Uses `threads` threads, 0 for one a processor. `least` says what is worth a chunk. With a `group`, each process
-  /// works on its part of the chunks and all get all sums; the model must then have one item stage, and nothing outside
-  /// of it may read factors of items. `spill` stores the factors of out-of-core items between visits; null: nothing
-  /// does. Group and spill must outlive the workers.
+  /// Uses `threads` threads, 0 for one a processor. `least` says what is worth a chunk. With a `group` of more than one
+  /// process, each process works on its part of the chunks and all get all sums; the model must then have one item
+  /// stage, and nothing outside of it may read factors of items. `spill` stores the factors of out-of-core items
+  /// between visits. If it is null, they are not stored. Group and spill must outlive the workers.
   explicit Workers(std::size_t threads = 0, const ChunkSize& least = {}, Group* group = nullptr,
                    Spill* spill = nullptr);
   Workers(const Workers&) = delete;
@@ -43,22 +43,23 @@ class Workers {
   /// Returns the interface through which a machine calls these workers.
   const machine::Workers* hook() const { return &hook_; }
 
-  /// Returns the chunks into which all items of a stage are partitioned.
+  /// Returns the chunks into which all items in memory of a stage are partitioned.
   Partition partition_items(const machine::Machine& m, const machine::ParallelWork& loop) const;
   /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::ParallelWork& loop, std::size_t chunks) {
     return {chunks, spare_[{loop.sums.data(), loop.sums.size()}]};
   }
-  /// Works on the chunks `mine` of `partition`, on all threads, and puts their sums into the tree.
+  /// Works on the chunks `mine` of `partition`, on all threads, and puts their sums and statuses into the tree.
   void work(const machine::Machine& m, const machine::ParallelWork& loop, const Partition& partition, ChunkRange mine,
             const machine::ItemWork& work, SumTree& sums);
 
-  /// Sends the factors of items from the processes that updated them to all others. All processes call it.
+  /// Sends the factors of items from the processes that updated them to all others, if they have not been sent since.
+  /// All processes call it.
   void gather(const machine::Machine& m);
-  /// Declares that the factors of items are an older copy, which may have been made while they were spread over the
-  /// processes. The next gather() then sends them again.
+  /// Declares that the factors of items in memory are now those of a snapshot. It may have been made while each process
+  /// had the present factors of its own items only. So the next gather() sends them again.
   void scatter() { is_spread_ = spread_.has_value(); }
-  /// Returns true if the processes of a group share the items.
+  /// Returns true if the items are distributed over the processes of a group.
   bool is_distributed() const { return group_ != nullptr; }
   /// Makes items in the spill begin at their priors at their next visit.
   void forget_spilled() { spilled_.clear(); }

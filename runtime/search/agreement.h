@@ -1,9 +1,9 @@
 // Agreement of starts: whether a run is on its way to the solution that another run has reached, long before it
 // converges. So other starts confirm a solution in a few sweeps each.
 //
-// Coordinate ascent is a map of the parameters. A run that comes onto the path of another one and stays on it goes
-// where that went. Runs from different starts mostly meet on the path of slowest convergence. The path may also lead
-// past a saddle, where runs part, so a run must cover a part of the way on it before it counts.
+// Coordinate ascent is a map of the parameters. A run that comes onto the path of another one and stays on it ends
+// where that ended. Runs from different starts mostly meet on the path of slowest convergence. The path may also lead
+// past a saddle point, where runs separate, so a run must cover a part of the way on it before it counts.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace lehr {
 
-/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it keeps every second, fourth,
-/// ... sweep, so that its memory is limited, and always the last one.
+/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it stores every 2nd, 4th,
+/// 8th, ... sweep, so that its memory is limited, and always the last one.
 class RunPath {
  public:
   /// A point of the path.
@@ -27,7 +27,7 @@ class RunPath {
   explicit RunPath(const Engine& e);
   /// Adds the state in place, which has this ELBO. Call it after every sweep.
   void add(double elbo);
-  /// Returns the stored points, oldest first; the last one is that of the last sweep.
+  /// Returns the stored points, oldest first; the last one is that of the last sweep. Call it after add().
   std::vector<Point> points() const;
 
  private:
@@ -45,10 +45,10 @@ class PathFollower {
   /// `path` has at least one point, and its last one is a converged solution.
   PathFollower(const Engine& e, const RunPath& path) : e_(e), path_(path.points()) {}
 
-  /// Returns true if the run will end where the path ends. Either it is close to the end and has come closer with every
-  /// sweep. Or it has covered a tenth of its way to the end on the path, in every array of parameters, and its distance
-  /// from the path is small relative to the way that it has covered and to the rest. Call it after every sweep, with
-  /// the ELBO of the state in place.
+  /// Returns true if the run is expected to end where the path ends. Either it is close to the end and each of the last
+  /// three sweeps has brought it closer. Or it has covered a tenth of its way to the end on the path, in every array of
+  /// parameters, and its distance from the path is small relative to the way that it has covered and to the rest. It is
+  /// false if the run is higher than the path. Call it after every sweep, with the ELBO of the state in place.
   bool joins(double elbo);
 
  private:

@@ -12,10 +12,11 @@
 
 namespace lehr {
 
-/// Returns the expected number of elements in each component: the first array of `counts`, summed over its other axes.
+/// Returns the expected number of elements in each component: the first array of Components::counts, summed over its
+/// other axes.
 std::vector<double> component_sizes(const Engine& e, const Components& c);
 
-/// Returns the components from the largest to the smallest.
+/// Returns the numbers of the components from the largest of these sizes to the smallest. Equal ones stay in order.
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
 /// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see
@@ -28,22 +29,24 @@ void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std:
 /// Returns the slice of component k: the entries at index k of each component axis, one axis after another.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 
-/// Merges component `from` into `to` by adding its sums and proportions. If data distinguish components, `from` becomes
-/// the last component and those after it move up by one. Returns 0 or a status of the generated code.
+/// Merges component `from` into `to` by adding its sums and proportions, so that `from` is empty. If data distinguish
+/// components, `from` becomes the last component and those after it move up by one. Returns 0 or a status of the
+/// generated code.
 std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 /// Removes component k: its sums become zero, and responsibilities are normalised over the others. Returns 0 or a
 /// status of the generated code.
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Copies every factor of component `from` to `to`; proportions of the items are divided evenly between the two, and
-/// sums stay. Returns 0 or a status of the generated code.
+/// Copies every factor of component `from` to `to`. Of the proportions of items, it moves half of what `from` has above
+/// the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
 std::int32_t copy_component(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
-/// Completes an edit: updates the global factors from the sums as they are. Components with stick-breaking weights are
-/// first sorted by size. Returns 0 or a status of the generated code.
+/// Completes an edit: updates the global factors twice from the sums as they are. Components with stick-breaking
+/// weights (Components::ordered) are first sorted by size. Returns 0 or a status of the generated code.
 std::int32_t update_from_sums(const Engine& e, const Components& c);
 
-/// Replaces the statistics of a stage by those of some items together, each inferred with the global factors as they
-/// are. The local factors of these items change. Returns 0 or a status of the generated code.
+/// Replaces the statistics of a stage by those of some items together, each inferred with the stage's tables as they
+/// are: call StepRow::tables before. The local factors of these items change. Returns 0 or a status of the generated
+/// code.
 std::int32_t sum_items(const Engine& e, const SweepOptions& o, const StepRow& stage,
                        std::span<const std::int64_t> items);
 

@@ -11,13 +11,14 @@
 
 namespace lehr {
 
-/// Features of the elements that components divide: a matrix with one standardised row an element.
+/// Features of the elements that an allocation assigns to components: a matrix with one row an element and standardised
+/// columns (features_of()).
 struct Features {
-  std::size_t columns = 0;     // numbers of a row; 0: nothing was observed of the elements
+  std::size_t columns = 0;     // numbers of a row; 0: no data describe the elements
   std::vector<double> values;  // row after row
 };
 
-/// An array of the variational factors with one slice for each component. Moves copy, merge and permute these slices.
+/// An array of q (factors or statistics) with one slice for each component. Moves copy, merge and permute these slices.
 struct ComponentArray {
   using Kind = machine::ComponentKind;  // what an array of components contains
   Kind kind;                            // what it contains
@@ -34,8 +35,8 @@ struct Allocation {
   std::function<Features()> features;  // computes the features of the items or elements
 };
 
-/// One plate of exchangeable components (clusters, topics, states), with the arrays that hold them. Moves of the search
-/// edit these.
+/// One plate of exchangeable components (clusters, topics, states), with the arrays that have slices for them. Moves of
+/// the search edit these arrays.
 struct Components {
   std::string name;            // of the plate
   std::size_t count = 0;       // number of components

@@ -1,6 +1,7 @@
 // Splits a component in two: some of its items, or of the elements of a stored category, are moved to another
-// component. split.h chooses which. The statistics of the moved items are subtracted from the first component and added
-// to the second. So only these items are visited.
+// component. split.h chooses which. The statistics of moved items are subtracted from the first component and added to
+// the second, so only these items are visited. If the category is stored, the probabilities of the moved elements
+// change component, and all statistics are recomputed.
 #pragma once
 #include <optional>
 #include <utility>
@@ -12,21 +13,22 @@
 
 namespace lehr {
 
-/// The memberships of single elements in the components: one array an element, its number first, then its fraction in
-/// each component.
+/// The memberships of single elements in the components: one array an element. It has the number of the element, then
+/// one entry for each component: the probability of a stored category, or the expected count of the item's elements.
 using Memberships = Arrays;
 
 /// Returns the memberships of the elements that an allocation assigns. If the category is not stored, they are those of
-/// a random sample of the items, computed from the statistics of each item alone; this changes the state. If it is
-/// stored, they are those of all elements.
+/// a random sample of at most 1000 items, computed from the statistics of each item alone; this changes the state.
+/// Items that fail are left out. If it is stored, they are those of all elements.
 Memberships memberships_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
-/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws
-/// ReplayMismatch if the memberships do not fit the components or the number of elements, as those of a damaged
-/// checkpoint may.
+/// Returns the numbers of the elements of which a fraction of at least 0.3 belongs to component k, in the order of
+/// `memberships`, which is ascending. Throws ReplayMismatch if the memberships do not fit the components or the number
+/// of elements, as those of a damaged checkpoint may.
 std::vector<std::int64_t> members_of(const Memberships& memberships, std::size_t k, const Components& c,
                                      std::size_t elements);
-/// Returns the number of items or elements that an allocation assigns.
+/// Returns how many elements an allocation assigns to components: items if it has a step of its own (Allocation::step),
+/// otherwise elements of the stored category.
 std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
 
 /// A component that a split can fill: one without elements, or one that a merge empties first.

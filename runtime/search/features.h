@@ -1,4 +1,4 @@
-// Computes feature columns of elements from what was observed of them, and clusters elements by these columns. Starts
+// Computes feature columns of elements from the data that describe them, and clusters elements by these columns. Starts
 // use the clusters, and moves of components use the features.
 #pragma once
 #include <Eigen/Dense>
@@ -11,8 +11,9 @@ namespace lehr {
 using Columns = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Returns the features of the elements of a subject (an index of Model::subjects), each column standardised to mean 0
-/// and variance 1. More than 256 features of one array are hashed to 256 (Weinberger et al. 2009). With `covariates`,
-/// givens of the elements are included. The result has no columns if nothing was observed.
+/// and variance 1; constant columns are 0. Categories, and more than 256 numbers of each element in one array, are
+/// hashed to 256 columns (Weinberger et al. 2009). Nodes of a network have places by their ties (ties.h). With
+/// `covariates`, givens of the elements are included. The result has neither rows nor columns if nothing was observed.
 Columns features_of(const Engine& engine, std::int64_t subject, bool covariates);
 
 /// Returns a cluster number 0 .. k - 1 for each row: Lloyd's algorithm from k-means++ seeds (Arthur & Vassilvitskii

@@ -8,12 +8,12 @@
 
 namespace lehr {
 
-/// Estimates the operations of a sweep over all items.
+/// Estimates the operations of a sweep over all items in memory, without repeated (refresh) steps.
 double operations_of_sweep(const Engine& engine);
 
 /// Returns a random sample of the items, ascending, for SweepOptions::items: a sixth of them, or as many as determine
-/// the global parameters. Empty if a sample is impossible or would not be much smaller than all: the model takes no
-/// minibatches, items are out of core, there are few items, or many global parameters.
+/// the global parameters. Empty if a sample is impossible (the items cannot be distributed, see Engine::can_distribute,
+/// or are out of core), or if it would have more than 0.3 of all items: there are few items, or many global parameters.
 std::vector<std::int64_t> sample_of_items(const Engine& engine, std::uint64_t seed);
 
 }  // namespace lehr

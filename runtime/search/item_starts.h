@@ -13,10 +13,11 @@ namespace lehr {
 
 /// The options of the inference of items.
 struct ItemStarts {
-  std::int64_t starts = 1;  // starts of an item: the factors in place, then each value of its categories, then random
+  std::int64_t starts = 1;  // starts of an item: the factors in place; then, if there are fewer values than starts,
+                            // each value of its discrete variables; then random ones
   std::uint64_t seed = 1;   // of the random starts
   std::int64_t first = 0;   // number of the first item; the random starts of an item depend on its number alone
-  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
+  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution; false: visits are repeated
   bool unique = false;                 // true: an item has one solution only, so that further starts are useless
   machine::Accuracy accuracy = {};     // when a visit of an item stops
   machine::SweepScope scope = machine::SweepScope::stages;  // which local blocks are updated
@@ -27,7 +28,7 @@ struct ItemStarts {
 /// What the starts of the items led to.
 struct ItemSearch {
   std::int64_t items = 0,      // number of items
-      given = 0;               // items that kept the solution of their present factors
+      given = 0;               // items whose present factors stay, see ItemStarts::given
   std::int64_t starts = 1;     // most starts that an item had
   std::int64_t differing = 0;  // items whose solutions differ by more than kDifferentSolution in their local ELBO
   double largest = 0;          // largest difference of the local ELBOs of an item's solutions, in nats

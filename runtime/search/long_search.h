@@ -1,4 +1,4 @@
-// The search where sweeps over all items are much work. It finds where to begin by cheap sweeps, and makes few dear
+// The search where sweeps over all items are much work. It finds where to begin by cheap sweeps, and makes few costly
 // ones:
 //
 //     begin      a search on a sample of the items; or, where items have proportions of their own and a sample does not
@@ -13,8 +13,8 @@
 
 namespace lehr {
 
-/// Runs this search, as run_search does. Returns none, with the state of the beginning in place and nothing in the
-/// report, if there is no cheap way to begin, or if it has failed.
+/// Runs the search that the head of this file describes, with the arguments of run_search(). Returns nothing if there
+/// is no cheap way to begin, or if it has failed; the state of the beginning is then in place, and the report is empty.
 std::optional<Outcome> run_long_search(const Engine& engine, const SearchOptions& options, StartKind first,
                                        const OnSweep& on_sweep, SearchReport& report);
 

@@ -359,7 +359,8 @@ class Mover {
   std::vector<std::optional<Features>> features_;
 };
 
-/// Returns true if components have stored probabilities of items, which sweeps without SweepOptions::rows do not write.
+/// Returns true if components have stored probabilities of items, which sweeps without SweepOptions::item_parameters do
+/// not write.
 bool has_responsibilities(const Components& c) {
   return std::ranges::any_of(c.arrays,
                              [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::responsibility; });

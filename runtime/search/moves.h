@@ -12,7 +12,8 @@ namespace lehr {
 
 /// The options of moves.
 struct MoveOptions : CaviOptions {
-  std::int64_t most_sweeps = 0;  // sweeps of all moves after which none begins (a sixth until one is accepted); 0: none
+  std::int64_t most_sweeps = 0;  // sweeps of all moves after which none begins; until one is accepted, a sixth of them,
+                                 // or half for splits if there is an empty component. 0: no moves
   std::int64_t splits = 2;       // attempts to split each component in the first round; half of them in later rounds
 };
 
@@ -32,9 +33,9 @@ struct MoveReport {
   std::vector<std::string> plates;  // names of the plates whose components could be moved
 };
 
-/// Tries moves until a round accepts none, then converges. `converged` is the outcome of the run whose state is in
-/// place; the final state has its ELBO or a higher one. The result is a function of options.seed. The iterations of the
-/// outcome are the sweeps made here.
+/// Tries moves until a round accepts none, then converges if any was accepted. `converged` is the outcome of the run
+/// whose state is in place; the final state has its ELBO or a higher one. The result is a function of options.seed. The
+/// iterations of the outcome are the sweeps made here.
 Outcome run_moves(const Engine& engine, const MoveOptions& options, const std::vector<Components>& components,
                   Outcome converged, const OnSweep& on_sweep, MoveReport& report);
 

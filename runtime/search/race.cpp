@@ -1,6 +1,6 @@
 // The race of random starts. A candidate makes kFirstRung sweeps from each start; the better half goes on to
-// kSecondRung. Candidates with equal ELBOs have found the same solution and count once. States of all candidates are
-// kept, as many as memory allows.
+// kSecondRung. Candidates with equal ELBOs have found the same solution and count once. The states of all candidates
+// are stored, as many as memory allows.
 #include "runtime/search/race.h"
 
 #include <algorithm>

@@ -26,8 +26,8 @@ class CandidateSweeps {
   CandidateSweeps(const Engine& e, const OnSweep& on_sweep, SearchReport& report)
       : e_(e), on_sweep_(on_sweep), report_(report) {}
 
-  /// Continues the candidate, whose state is in place, until it has made `until` sweeps in all, and stores its state.
-  /// Returns false if it has failed.
+  /// Continues the candidate, whose state is in place, until it has made `until` sweeps in all or its run has ended,
+  /// and stores its state and ELBO. Returns false if it has failed.
   bool make(Candidate& a, std::int64_t until);
   /// Returns true if the callback has stopped the run.
   bool stopped() const { return stopped_; }
@@ -41,10 +41,10 @@ class CandidateSweeps {
 
 /// Races starts and returns the candidates that remain, in the order in which they should converge: the best; the one
 /// of the state in place, which has the kind `first`, so that the search is never worse than a plain run; the best of
-/// each other kind of start; the rest. The result is empty if the callback stopped the race or all candidates failed.
-/// `round` is the number of the race; races after the first (0) use fresh starts alone. If the report has starts before
-/// the first race, the first of them has converged already and does not take part; `begun` has suspended runs of
-/// others, which do.
+/// each other kind of start; the rest. The result is empty if all candidates failed. If the callback stopped the race,
+/// it has the candidates so far, whose runs may have ended. `round` is the number of the race; races after the first
+/// (0) use fresh starts alone. If the report has starts before the first race, the first of them has converged already
+/// and does not take part; `begun` has suspended runs of others, which do.
 std::vector<Candidate> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
                             const OnSweep& on_sweep, SearchReport& report, std::vector<Candidate> begun = {});
 

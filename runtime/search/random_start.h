@@ -13,12 +13,13 @@ std::optional<StartKind> start_kind(std::string_view name);
 /// Returns the name of a kind of start.
 std::string_view name_of(StartKind kind);
 
-/// Replaces q by a random start. Call it after Engine::prepare. Returns 0 or a status of the generated code.
+/// Replaces q by a random start. Call it after Engine::prepare, with all weights 1. Returns 0 or a status of the
+/// generated code.
 std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
 /// The result of start_with_fallback().
 struct StartResult {
   std::optional<StartKind> kind;  // kind of the start in place; none: starts of all kinds failed
-  std::int32_t failed = 0;        // status of the start of the wanted kind
+  std::int32_t failed = 0;        // status of the start of the wanted kind; 0: it succeeded
 };
 /// Replaces q by a start of the wanted kind. If that fails, it tries the other kinds with the same random numbers and
 /// stops at the first that succeeds.
@@ -26,8 +27,9 @@ StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng
 /// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
 void set_restart(Engine& engine, StartKind kind);
 
-/// Returns true if a start from points puts this parameter's category into clusters of its elements: it is stored
-/// outside of items' stages, as that of a node of a network, and data describe its elements.
+/// Returns true if a start of kind StartKind::points puts this parameter's category into clusters of its elements. That
+/// is so if the category is stored, no item stage updates it (as that of a node of a network), and data describe its
+/// elements.
 bool is_placed_in_clusters(const machine::Model& model, const machine::ParameterRow& row);
 
 }  // namespace lehr

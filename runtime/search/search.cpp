@@ -1,5 +1,5 @@
 // The search. Search::all() has its order: agree, race, lead, more races while they are cheap, anneal, move. The best
-// state is kept throughout and restored at the end, whatever the last step led to. If every start fails, a plain run
+// state is stored throughout and restored at the end, whatever the last step led to. If every start fails, a plain run
 // from the first state gives the error message.
 #include "runtime/search/search.h"
 

@@ -52,15 +52,15 @@ struct SearchReport : AutoReport {
     double elbo = 0;          // last ELBO of the candidate; NaN: it failed
     bool same = false;        // true: another candidate had reached the same ELBO, or it was on its way to that
     bool leader = false;      // true: it went on after the race
-    bool converged = false;   // true: it was not stopped before its end
+    bool converged = false;   // true: it ran to its end, which may be the limit of sweeps
   };
   std::vector<Start> starts;       // all starts, in order
   bool agree = false;              // true: starts agreed on the solution, so the search ended
-  std::string one_optimum;         // why there is one optimum, as a clause; empty: this is not known
+  std::string one_optimum;         // why there is one optimum, as a clause; empty: there may be several
   MoveReport moves;                // what the moves did
   std::int64_t sweeps = 0;         // sweeps of all candidates and moves
-  std::int64_t sample = 0;         // items of the sample on which the search was made; 0: all items
-  std::int64_t sample_sweeps = 0;  // sweeps over these items
+  std::int64_t sample = 0;         // items of the sample, or of a minibatch, with which a long search began; 0: none
+  std::int64_t sample_sweeps = 0;  // sweeps over the sample, or steps from minibatches
 };
 
 /// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind

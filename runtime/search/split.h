@@ -17,9 +17,9 @@ enum class SplitRule {
   early       // the first half of every run of consecutive elements, for chains
 };
 
-/// Returns the smaller part of a division of `members`, ascending; empty if the rule finds no part, as for less than
-/// two. `members` are element numbers, ascending, and rows of the features. Without features, two_means divides like
-/// `half` and ball like `few`.
+/// Returns the smaller part of a division of `members`, ascending; empty if the rule finds no part, as for fewer than
+/// two members. `members` are element numbers, ascending; element i has row i of the features. Without features,
+/// two_means divides like `half` and ball like `few`.
 std::vector<std::int64_t> smaller_part(const std::vector<std::int64_t>& members, const Features& features,
                                        SplitRule division, Rng& rng);
 

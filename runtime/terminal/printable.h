@@ -23,17 +23,17 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 struct PrintedCharacter {
   std::size_t begin = 0, end = 0;  // its bytes in the text: begin .. end - 1
   std::string shown;               // what is printed
-  std::size_t columns = 1;         // width of `shown` on a terminal
+  std::size_t columns = 1;         // width of `shown`: 1, or the length of an escape
 };
 /// Splits a text into the characters that are printed.
 std::vector<PrintedCharacter> printed_characters(std::string_view text);
 
 /// Returns the text as one safe line: tabs and line breaks are escaped too, and "..." follows after `most` characters.
 std::string printable(std::string_view text, std::size_t most = 80);
-/// Returns the text safe to print, with its line breaks and at full length.
+/// Returns the text safe to print, with its line breaks and tabs and at full length.
 std::string printable_lines(std::string_view text);
-/// Returns a message that may quote a model as one safe line. Of a message wider than `most` columns, the middle is
-/// left out.
+/// Returns a message that may quote a model as one safe line, with its tabs. Of a message wider than `most` columns,
+/// the middle is left out; " ... " stands for it.
 std::string printable_message(std::string_view text, std::size_t most = 600);
 
 /// Prints a message to stderr, made safe by printable_lines(). A failure to write is ignored.

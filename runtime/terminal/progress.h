@@ -33,11 +33,12 @@ class Progress {
   /// the object.
   Progress(std::FILE* stream, ProgressOptions options, std::int64_t max_iterations);
 
-  /// Shows this moment if enough time has passed. The displayed change of the ELBO is against the previous call,
-  /// whether that was shown or not.
+  /// Shows this moment if enough time has passed since the last one shown. The displayed change of the ELBO is against
+  /// the previous call, whether that was shown or not.
   void update(const ProgressPoint& moment);
 
-  /// Prints a line of its own, such as a warning; the bar is redrawn below it.
+  /// Prints a line of its own, such as a warning; the bar is redrawn below it. Prints nothing with
+  /// ProgressOptions::quiet.
   void message(const std::string& text);
 
   /// Shows the last moment if it was not shown, then `text`, for instance "converged after 12 iterations".

@@ -19,6 +19,7 @@ struct Evidence {
 };
 
 /// Computes the estimate from draws: `energy[level][draw]` are log likelihoods at the powers, `log_states` is log Z(0).
+/// There are at least two powers, which rise from 0 to 1, and as many draws at each. Evidence::exchanged stays 1.
 ///
 /// Between powers the integrand is the cubic through its values and slopes; the variances of the log likelihood give
 /// the slopes (Friel, Hurn & Wyse 2014). Below the first power above 0 they need not exist, so the integral there is
@@ -27,12 +28,13 @@ struct Evidence {
 Evidence integrate(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy,
                    double log_states);
 
-/// Returns the mean of the estimates of independent chains, with its error. The other members are those of the first
-/// chain, except the least acceptance rate.
+/// Returns the mean of the estimates of independent chains (at least one), with its error. The other members are those
+/// of the first chain, except `exchanged`, which is the least of all chains.
 Evidence combine_chains(const std::vector<Evidence>& chains);
 
 /// Returns new powers, as many as before and with 0 and 1 among them, at equal distances in thermodynamic length. That
-/// is the integral of the sd of the log likelihood over the power, estimated from draws at the given powers.
+/// is the integral of the sd of the log likelihood over the power, estimated from draws at the given powers. If the
+/// length is 0 or not finite, the result is `powers`.
 std::vector<double> equal_length_powers(const std::vector<double>& powers,
                                         const std::vector<std::vector<double>>& energy);
 

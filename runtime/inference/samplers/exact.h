@@ -26,7 +26,7 @@ struct ExactOptions : SweepOptions {
 struct Couplings {
   double least = 0;         // the smallest coefficient of a pair of latent variables, 0 at most
   bool of_pairs = true;     // true: no term has more than two latent variables
-  bool clusters = false;    // true: samples are those of random clusters (random_cluster.h)
+  bool clusters = false;    // true: samples are those of random clusters (random_cluster.h); the caller sets it
   std::int32_t status = 0;  // 0, or a status of the generated code
   /// Returns true if the model is attractive: a sweep preserves the order of states.
   bool attractive() const { return least >= 0 && of_pairs; }
@@ -35,7 +35,9 @@ struct Couplings {
 /// reads a buffer outside the journal.
 Couplings couplings(const Engine& engine);
 
-/// Runs the intervals as RunFromThePast says; undecided are elements.
+/// Runs the intervals of all elements from `back` sweeps before time 0 up to time 0, with the random numbers of sample
+/// `draw`; see RunFromThePast below. Writes to `undecided` how many elements have intervals of more than one value.
+/// Returns 0 or a status of the generated code.
 std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std::int64_t draw, std::int64_t back,
                           double& undecided);
 
@@ -44,13 +46,16 @@ std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std
 /// code.
 using RunFromThePast = std::function<std::int32_t(std::int64_t draw, std::int64_t back, double& undecided)>;
 
-/// Draws samples by runs that begin ever further in the past; `on_draw` is called while a sample is in place. `what` is
-/// undecided until then, for messages. Iterations of the outcome count the sweeps of both bounds.
+/// Draws samples by runs that begin ever further in the past. `on_draw` and then `on_sweep` are called while each
+/// sample is in place; SweepReport::iteration is its number, from 1. `what` is a plural for messages: what the
+/// runs leave undecided, such as "elements". The outcome has the status max_iter after all samples, and
+/// numerical_failure if a sample would take more than `furthest` sweeps. Its iterations count the sweeps of both
+/// bounds.
 Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const std::string& what,
                       const RunFromThePast& run, const OnSweep& on_sweep,
                       const std::function<void(double log_joint)>& on_draw);
 
-/// Draws the samples by run_envelope(); `on_draw` is called while each of them is in place.
+/// Draws the samples by coupled_draws() with run_envelope().
 Outcome run_exact(const Engine& engine, const ExactOptions& options, const OnSweep& on_sweep,
                   const std::function<void(double log_joint)>& on_draw);
 

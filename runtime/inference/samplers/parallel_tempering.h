@@ -14,8 +14,9 @@ struct ParallelTemperingOptions : GibbsOptions {
   bool exchange = true;      // false: states stay, because they have variables whose distribution depends on the power
 };
 
-/// Runs one sampler for each power; the warmup chooses the powers. `on_draw` is called while a kept state of power 1 is
-/// in place. `evidence` receives the estimate of the log evidence.
+/// Runs one sampler for each power; the warmup chooses the powers. `on_draw` is called while a draw of power 1 is in
+/// place. `on_sweep` is called after each round, in which every sampler makes one sweep; SweepReport::elbo is the log
+/// joint density at power 1. `evidence` receives the estimate of the log evidence, if all rounds are made.
 Outcome run_parallel_tempering(const Engine& engine, const ParallelTemperingOptions& options, const OnSweep& on_sweep,
                                const std::function<void(double log_joint)>& on_draw, Evidence& evidence);
 

@@ -1,5 +1,5 @@
 // The single-bond heat bath and its coupling from the past. Whether the ends of a bond are connected is found by
-// searches from both ends in turns, which end with the smaller cluster.
+// alternating searches from both ends, which end with the smaller cluster.
 #include "runtime/inference/samplers/random_cluster.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Streams of the random numbers of one sample: those of times, and that of the signs of clusters.
+/// The number that stands for a time in the stream of the signs of clusters.
 constexpr std::uint64_t kSigns = ~std::uint64_t{0};
 
 /// Returns a stream for each pair of a sample and a time.
@@ -32,7 +32,7 @@ std::optional<RandomClusters> RandomClusters::make(const SpinPairs& pairs) {
     out.bonds_of_[static_cast<std::size_t>(e.b)].push_back(out.bonds_.size());
     out.bonds_.push_back({e.a, e.b, e.coupling});
   }
-  // Signs by a search from each spin in turn, the ghost first: across a negative coupling the sign changes.
+  // Signs by a search from each spin, one after another, the ghost first: across a negative coupling the sign changes.
   out.signs_.assign(out.bonds_of_.size(), 0);
   for (std::int64_t first = ghost; first >= 0; --first) {
     if (out.signs_[static_cast<std::size_t>(first)] != 0) continue;

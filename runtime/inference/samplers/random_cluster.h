@@ -38,7 +38,7 @@ class RandomClusters {
   /// The result of running the bounds from some time in the past.
   struct Run {
     std::int64_t undecided = 0;  // bonds in which the bounds differ at time 0
-    std::vector<double> spins;   // if there is none: an exact sample of the spins, -1 or 1
+    std::vector<double> spins;   // an exact sample of the spins, -1 or 1; empty if any bond is undecided
   };
   /// Runs both bounds from `back` sweeps before time 0, with random numbers that depend on the seed, the stream and the
   /// time alone.
@@ -58,12 +58,12 @@ class RandomClusters {
     std::int64_t a, b;  // the ends
     double p;           // 1 - exp(-2 J)
   };
-  std::vector<Bond> bonds_;                         // with couplings above 0
+  std::vector<Bond> bonds_;                         // bonds of all spins, with couplings above 0 after the signs
   std::vector<std::vector<std::size_t>> bonds_of_;  // by spin
   std::vector<double> signs_;                       // by spin
 };
 
-/// Draws samples like run_exact(), by random clusters. `place` puts spins in place as the state of the engine.
+/// Draws samples like run_exact(), by random clusters. `place` writes spins to the engine as its state.
 Outcome run_clusters(const Engine& engine, const ExactOptions& options, const RandomClusters& clusters,
                      const std::function<void(const std::vector<double>& spins)>& place, const OnSweep& on_sweep,
                      const std::function<void(double log_joint)>& on_draw);
