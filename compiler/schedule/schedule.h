@@ -123,7 +123,7 @@ struct ItemStage {
   /// The blocks that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
-  /// reached.
+  /// reached. That is so if two of them share a term and the model has no `guide order`.
   bool iterate = false;
   /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
   bool refresh = false;
@@ -172,7 +172,7 @@ enum class Tempering {
 
 /// What a caller of plan() chooses.
 struct PlanOptions {
-  /// The terms that a temperature divides.
+  /// The terms that a temperature divides. With Tempering::likelihood, no block is Storage::fused.
   Tempering tempering = Tempering::data;
   /// The size of each plate, by PlateId. With them, and if no step is an item stage, data are summed once by the
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
@@ -274,7 +274,7 @@ struct Invariance {
 };
 
 /// A shift of constants c that leaves the likelihood alone: z -> z - c, m -> m + sum_k W[k] c[k]. Means move, and with
-/// them the priors and, where W is not known, the expected likelihood: the ELBO is quadratic in c. The constants are an
+/// them the priors and, where W is latent, the expected likelihood: the ELBO is quadratic in c. The constants are an
 /// array, which coefficients of terms read. A change of scale is a shift of logarithms, along which the ELBO is a sum
 /// of exponentials.
 struct Shift {
@@ -310,10 +310,11 @@ struct Schedule {
   conditionals::Conditionals conditionals;
   /// Whether each block's factor is stored in memory, by BlockId.
   std::vector<Storage> storage;
-  /// By BlockId: true if the block lives on the items of the data, or is discrete on a plate that the data size. True
-  /// also for every tangent point of a local bound.
+  /// By BlockId: true if the block is local. Local is a block whose first axis is over items of the data, and a
+  /// discrete one with any axis over a plate that the data size. All sources of counts and all tangent points of local
+  /// bounds are local, too.
   std::vector<bool> local;
-  /// By origin (statement or potential): true if a temperature divides its terms.
+  /// By origin (statement or potential): true if a temperature divides its terms (PlanOptions::tempering).
   std::vector<bool> tempered;
   /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
   std::vector<std::optional<std::size_t>> stage_of;
@@ -339,12 +340,13 @@ struct Schedule {
 
 namespace lehr {
 
-/// Makes the schedule of a model. It never fails: a term that has no faster form is read term by term.
+/// Makes the schedule of a model. It never fails: a term that has no faster form stays whole in Schedule::outer.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
                         const schedule::PlanOptions& options = {});
 
-/// Returns the item stage that has all local blocks, as an index into Schedule::steps, or nothing if there is none.
-/// With such a stage, each item can be inferred from the global factors alone.
+/// Returns the item stage that has all local blocks (Schedule::local), as an index into Schedule::steps. Returns
+/// nothing if no stage has all of them, or if there are none. With such a stage, each item can be inferred from the
+/// global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
 
 /// Returns the text of `lehr emit --as schedule`: steps, refreshes, statistics, residual forms and outer terms.
