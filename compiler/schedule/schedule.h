@@ -44,8 +44,8 @@ struct Statistic {
   std::size_t contiguous = 0;
   /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_cached().
   std::optional<std::size_t> stage;
-  /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only; its index variables
-  /// include those of the axes.
+  /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only, in a cached sum of
+  /// blocks outside the stages. A sum of data has none. Its index variables include those of the axes.
   Term inner;
   /// The entry of S that each value is added to, one index for each axis.
   std::vector<density::IndexId> at;
@@ -62,7 +62,8 @@ struct Statistic {
 
 /// One summand of the log joint outside the items: term * S_statistic[at], or the term alone.
 struct OuterTerm {
-  /// The term without the statistic. Its atoms are of outer blocks.
+  /// The term without the statistic. Its atoms are of blocks outside the stages, except in a term with local atoms that
+  /// could not be divided.
   Term term;
   /// The statistic that the term is multiplied by, as an index into Schedule::statistics.
   std::optional<std::size_t> statistic;
@@ -191,7 +192,8 @@ struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The component of the element for each event index of the statistic; of a number, the one component.
+  /// The component of each power of the element in the statistic: one for x_k, two for x_k x_l and for the square of a
+  /// number, whose two are equal.
   std::vector<density::IndexId> components;
   /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
   std::optional<std::size_t> scale = {};
@@ -245,14 +247,16 @@ struct QuadraticForm {
   std::size_t variable = 0;
   /// The sum of the products over the elements, for all `first` and `second`.
   Term moments;
-  /// The index variables of the components.
+  /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product, or with a follower of the products with one row of it; and where it belongs.
+  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
   Term coefficient;
+  /// What the coefficient belongs to: the two components of the product, or the row of the follower.
   std::vector<density::IndexId> at;
   /// The matrix that multiplies the products, as an index into Invariance::followers.
   std::optional<std::size_t> follower = {};
-  /// How many of its entries multiply each product: with 1, entry l of row j; with 2, entries j and l of every row.
+  /// How many entries of the follower multiply each product: with 1, entry l of row j; with 2, entries j and l of every
+  /// row. 0 without a follower.
   int order = 0;
 };
 
@@ -267,7 +271,7 @@ struct Invariance {
   std::vector<Transformed> variables = {};
   /// The scales of their priors that are chosen anew.
   std::vector<RescaledPrior> scales = {};
-  /// What it changes besides priors with one statistic of all elements.
+  /// The terms that it changes and that are no priors of single elements.
   std::vector<QuadraticForm> forms = {};
   /// The matrices in the forms.
   std::vector<Follower> followers = {};
