@@ -1,4 +1,4 @@
-// An LLVM pass that turns masked multiply-adds at the end of rows into plain ones.
+// An LLVM pass that replaces masked multiply-adds at the end of rows by plain ones.
 // A row that ends in the middle of a vector is added to a sum in its lanes only, by a select. If both factors are 0 in
 // the other lanes, adding them changes nothing and the select can go. Masked loads leave 0 there at no cost.
 //   sum = select(mask, sum + f * masked_load(row), sum)      becomes      sum = sum + f0 * masked_load(row, 0)
