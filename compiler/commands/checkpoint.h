@@ -27,7 +27,8 @@ Identity identity_of(const FitArguments& options, const std::string& model_text,
 /// data and the executable, so it is called only when a checkpoint is written or compared.
 Identity with_data(Identity identity, const BoundData& data);
 /// Returns the entries of `is` that `was` lacks or has with another value, as text for an error message: "--seed was
-/// '1' and is '2', another data". `was` is the identity of the checkpoint. Empty if there are none.
+/// '1' and is '2', another data". `was` is the identity of the checkpoint, or of the first process of a group. Empty if
+/// there are none.
 std::string differences(const Identity& was, const Identity& is);
 
 /// The bytes with which every checkpoint file begins.
