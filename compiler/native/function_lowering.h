@@ -218,7 +218,8 @@ class FunctionLowering {
   void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);
   /// Adds up the lanes of the vector accumulators and stores the totals in the scalars.
   void end_sums();
-  /// Emits the multiplication of two reals and returns the product.
+  /// Emits the multiplication of two reals and returns the product. In a loop emitted as vectors, LLVM may not
+  /// reassociate it.
   llvm::Value* product(llvm::Value* a, llvm::Value* b);
   /// Returns the vector type with one element for each lane of the loop.
   llvm::Type* lane_vector_type(llvm::Type* element) const;
