@@ -178,7 +178,8 @@ class Instance {
   /// other variables, and for draws.
   std::vector<NamedArray> coordinates_of_entries(model::VariableId joint) const;
   /// Returns `arrays` with the entries of sparse precisions in the order of this instance, without the arrays of their
-  /// coordinates. Returns an Error of ExitCode::data about `source` if there is an entry that this instance has not.
+  /// coordinates. Returns an Error of ExitCode::data about `source` if there is an entry other than 0 that this
+  /// instance has not.
   Result<std::vector<NamedArray>> with_own_entries(std::vector<NamedArray> arrays, const std::string& source) const;
   /// Returns an Error if the data couple coordinates that a sparse precision has no entry for.
   std::optional<Error> uncovered_pair(const BoundData& data) const;
