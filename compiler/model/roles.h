@@ -28,9 +28,9 @@ bool is_source(const Variable& variable);
 /// precision or variance is a number, or whose precision is `diag(...)`. The result is false for chains and mixtures.
 bool has_independent_entries(const Model& model, const Variable& variable);
 
-/// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0. The
-/// others are integrated out. If the entries of a vector are independent, it has one number per entry. Returns nothing
-/// if there is no mask.
+/// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0.
+/// Elements with 0 are integrated out. If the entries of a vector are independent, the mask has one number per entry.
+/// Returns nothing if there is no mask.
 std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
 /// Returns the declaration of the variable's mask. Its name, "x.informed", cannot occur in a model file.
 Given mask(const Model& model, const Variable& variable);
