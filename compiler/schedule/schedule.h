@@ -108,11 +108,11 @@ struct Residual {
   std::vector<Side> sides;
   /// True if the pairs have r < r', and not r != r'.
   bool ordered = false;
-  /// The blocks in A and B whose update keeps the sums up to date while it goes along r. Other blocks in them read the
-  /// pairs.
+  /// The blocks that are in A and in B and whose updates maintain the sums while they go along r. Updates of other
+  /// blocks in A or B read the pairs themselves.
   std::vector<BlockId> maintained_by;
 
-  /// Returns the position of the other factor of the pairs.
+  /// Returns the position in `sides` of the other factor of the pairs; of a square, the same position.
   std::size_t other(std::size_t side) const { return sides.size() - 1 - side; }
 };
 
