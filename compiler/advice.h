@@ -19,7 +19,7 @@ namespace lehr {
 std::vector<std::string> proposed_lines(std::string_view note);
 
 /// Returns the model text after all proposals of `note` are applied to `source`. Returns nothing if `source` or a
-/// proposed line does not parse.
+/// proposed line does not parse, or if `source` has no declarations.
 std::optional<Source> apply_proposals(const Source& source, std::string_view note);
 
 /// Returns the diagnostics without the notes whose proposals fail when they are tried on `source`. A proposal succeeds

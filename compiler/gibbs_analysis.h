@@ -13,6 +13,8 @@ namespace lehr {
 Result<Derived> derive_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                  const Analysed& complete);
 /// Returns the model and the schedule of a Gibbs sampler: `derive_for_gibbs`, and `schedule_updates` of the result.
+/// `complete` is the variational analysis of `resolved` with the same `options`. Fails with ExitCode::model if some
+/// variable cannot be drawn.
 Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                    const Analysed& complete, const schedule::PlanOptions& plan_options = {});
 

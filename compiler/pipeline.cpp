@@ -2,7 +2,7 @@
 //
 // Each stage takes the result of the one before and returns a new value. After each stage a comment says which
 // invariant holds from there on. `emit` runs the same stages and stops at the intermediate representation (IR) that is
-// to be printed, by asking a Watch after each of them.
+// to be printed, by asking a StopCondition after each of them.
 #include "compiler/pipeline.h"
 
 #include <fmt/format.h>

@@ -47,7 +47,7 @@ std::optional<model::Model> read_tree(const ast::Ast& ast, Diagnostics& diagnost
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
 /// Returns the facts about `data` that change the form of the density. These are the variables with missing values, the
-/// latent variables that are partly observed, and the given arrays that contain zeros.
+/// latent variables that are partly observed, and the given arrays of concentrations that contain zeros.
 density::ExpandOptions expand_options(const BoundData& data);
 
 /// Returns the model with joint factors for Normal variables that its terms couple, where that is cheap
@@ -57,12 +57,13 @@ density::ExpandOptions expand_options(const BoundData& data);
 /// is cheap (kMostFilled, kMostOperations).
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
                                 const density::ExpandOptions& options, const BoundData& data);
-/// Returns the sets of variables, each as a list of names, that would share one factor if variables of items were
-/// joined with others. A stated `guide joint` does that; the variables then are those of these items, and of no new
-/// ones.
+/// Returns the sets of variables, each as names separated by commas, that would share one factor if variables of items
+/// were joined with others. A stated `guide joint` does that; the variables then are those of these items, and of no
+/// new ones. The result is empty if the guide is factorised.
 std::vector<std::string> joinable_across_items(const model::Model& model, const Analysed& complete,
                                                const density::ExpandOptions& options, const BoundData& data);
-/// Does what with_joint_factors() does without data: only sizes that the model states are known.
+/// Does what with_joint_factors() does, without data: it uses only sizes of plates that the model states as numbers,
+/// and chooses no factors of many coordinates.
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete);
 /// Returns the model with the joint factors whose parameters ("joint(a, b).mean") are in the posterior of a fit, and no
 /// others but those of its own guide.
@@ -93,17 +94,19 @@ Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanO
 Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOptions& options = {});
 
 /// Returns the analysis with a schedule for data of these sizes (schedule::PlanOptions::sizes), and with invariances if
-/// they are wanted. It is the same if neither makes a difference.
+/// they are wanted. Returns `a` unchanged if neither makes a difference.
 Analysed with_options(Analysed a, const schedule::PlanOptions& options);
 
-/// Returns the analysis with sums over pairs split into separable sums and lists (schedule::separate_pairs), which are
-/// added to `data`. It is the same, and the data are, if no term of the model has such a sum.
+/// Returns the analysis with sums over pairs split into separable sums and sums over lists (schedule::separate_pairs),
+/// scheduled for the sizes of `data`. The lists are added to `data`. Returns `a` unchanged, and leaves the data as they
+/// are, if no term of the model has such a sum.
 Analysed with_separate_pairs(Analysed a, BoundData& data, const schedule::PlanOptions& options);
 
 /// Returns true if the sizes of the data can make a difference to with_options().
 bool depends_on_sizes(const Analysed& a);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
+/// `options.inverse_temperatures` is taken from `a` and `options.thresholds` from `passes`, whatever their values are.
 /// The result also has the program before the passes (`unoptimised`). Debug builds verify the loops and throw
 /// std::logic_error if they are malformed.
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,

@@ -124,7 +124,8 @@ struct LetDecl {
 };
 
 /// Declares a random variable and its distribution: `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]] [[censored]
-/// [above e] [below e]];`. `distribution` and `start` are Call nodes.
+/// [above e] [below e]];`. `distribution` and `start` are Call nodes; the parts of a mixture may be other expressions,
+/// which resolve() reports.
 ///
 /// `~ mixture(p, D, E, F)` is stored as `weights` p, `distribution` D, and `others` E, F. `~ zero_inflated(p, D)` is
 /// stored as mixture(p, Zero(), D).
@@ -148,13 +149,14 @@ struct Potential {
 };
 
 /// What a `guide` declaration demands of the variational posterior. `joint`: one factor for several variables; `point`:
-/// a point estimate; `independent`: a factor for each element of a chain; `order`: an order of updates.
+/// a point estimate; `independent`: a factor for each element of a chain; `order`: an order of updates; `factorised`:
+/// no joint factors but those that the guide declares.
 enum class GuideKind { joint, point, independent, order, factorised };
 
 /// Restricts the variational posterior: `guide joint(mu, Lambda);`.
 struct Guide {
   GuideKind kind = GuideKind::joint;  // the word behind `guide`
-  std::vector<Name> names;            // the variables in the parentheses
+  std::vector<Name> names;            // the variables in the parentheses; none of `guide factorised`
 };
 
 /// One declaration of the model file.

@@ -20,7 +20,7 @@ struct Piece {
 };
 
 /// Returns the index of the piece at which neighbouring declarations are aligned: `=` of `const` and `let`, `~` of a
-/// statement. Returns -1 if there is none, or a comment is in between.
+/// statement. Returns -1 if there is none, or if some piece is a comment.
 int separator(const std::vector<Piece>& pieces);
 
 /// Returns the pieces as text. The first line is not indented; further lines are indented by `indent` + 4 columns. With

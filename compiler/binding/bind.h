@@ -51,7 +51,8 @@ struct BoundData {
   std::vector<double> constants;  // values, by ConstantId; NaN without a value
   /// Numbers of elements, by PlateId. A nested plate has those of all its rows together. -1 if nothing gives the size.
   std::vector<std::int64_t> sizes;
-  /// By PlateId: true if the size comes from data, labels or `--sizes` instead of `= K` in the model.
+  /// By PlateId: true if the size comes from data, labels or `--sizes` instead of `= K` in the model. Of a nested plate
+  /// with `= K` it is true if it is so of its parent.
   std::vector<bool> sized_by_data;
   /// By PlateId: the starts of the rows of a nested plate and the end of the last row, size(parent) + 1 numbers. Empty
   /// for other plates.
@@ -67,7 +68,8 @@ struct BoundData {
   std::string external_digest;       // digest of out-of-core data, which are read when they are needed
 };
 
-/// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
+/// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if nothing gives the
+/// size.
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
 /// Returns the size of the plate that numbers the coordinates of a joint factor, which follows from the sizes of the
@@ -78,8 +80,9 @@ std::int64_t coordinate_count(const model::Model& model, model::PlateId plate, c
 /// coordinates of joint factors.
 void add_sizes(const model::Model& model, BoundData& data);
 
-/// Binds a model to data and returns the result, or an Error that reports all problems. The first problem is its text,
-/// the others are its notes.
+/// Binds a model to data and returns the result, or an Error that reports all problems that were found. The first
+/// problem is its text, up to 19 others are its notes. Values are checked only if all names and sizes are right, and
+/// each later check only if the ones before found nothing.
 ///
 /// * Sizes of plates are inferred from shapes and values. Two sources that disagree are an error that names the plate,
 ///   both sizes and their sources.
@@ -105,7 +108,8 @@ Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& 
 Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Settings& settings);
 
 /// Binds sizes and constants without data, for `emit` and `build`. Plates that nothing sizes have size -1, constants
-/// without a value are NaN, and the arrays are empty. Constants, limits and constant indices are checked as in bind().
+/// without a value are NaN, and the arrays are empty. Parameters that constants determine, limits and constant indices
+/// are checked as in bind().
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
 /// Returns the lengths of the rows of the nested plates whose elements the data refer to, by plate. A fit records them

@@ -154,11 +154,12 @@ inline constexpr std::int64_t kLargestImplied = 20'000'000;
 /// Replaces words in text columns by numbers of elements, and records for each plate the largest element that the data
 /// refer to. (bind_values.cpp)
 void claim_values(Binder& b);
-/// Reports constant indices in the model, such as the 3 in `mu[3]`, that are not below the number of elements of their
-/// plate. (bind_values.cpp)
+/// Reports the first constant index in the model, such as the 3 in `mu[3]`, that is not below the number of elements of
+/// its plate; of a nested plate, of the shortest row. (bind_values.cpp)
 void check_constant_indices(Binder& b);
 /// Checks all data values against the supports of their variables (counts, positive numbers, ...) and moves them to the
-/// result. (bind_values.cpp)
+/// result. Multiplicities without data become 1. Elements of a plate without names get their numbers as names if others
+/// have names, or if the plate is numbered from 1 or more. (bind_values.cpp)
 void store_values(Binder& b);
 /// Converts a position in an array's packed values to one index per axis, as in "row 3, column 1". The sizes of plates
 /// must have been computed. (bind_values.cpp)
@@ -181,21 +182,22 @@ IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& 
 /// constants and data do not determine it.
 std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the entry of a data array that a list of indices selects, for given values of the index variables. Returns
-/// nothing if it is missing, or an index has no known value.
+/// nothing if it is missing, or if constants and data do not determine an index.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
                               const IndexValues& at);
 /// Returns the position in a packed array that a list of indices selects, for given values of the index variables.
-/// Returns nothing if an index has no known value.
+/// Returns nothing if constants and data do not determine an index.
 std::optional<std::size_t> packed_position(Binder& b, const std::vector<Index>& indices, const IndexValues& at);
 /// Returns the possible values of a data entry whose indices contain latent categories: one for each combination of the
 /// categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the values of the index
-/// variables.
+/// variables. Entries that are missing or not determined are left out. The result is empty if a latent category is an
+/// element of a nested plate.
 std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at);
 /// Returns the possible values of an expression, for given values of its index variables. A data entry that latent
 /// categories select has several; another expression has one, or none if it is not determined.
 std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the element number that one index denotes, counted from 0, for given values of the index variables. Returns
-/// nothing if it has no known value.
+/// nothing if constants and data do not determine it.
 std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
 
 /// Returns true if the array is the concentration parameter of a random probability vector (Dirichlet).
@@ -218,14 +220,15 @@ void check_references(Binder& b);
 /// parameters. (bind_zero_probability.cpp)
 void check_zero_probability(Binder& b);
 
-/// A parameter of a distribution as the model's text has it, with the statement and the variable that it belongs to.
+/// A parameter of a distribution as the user typed it, with the statement and the variable that it belongs to.
 struct WrittenParameter {
   const Statement& statement;
   const Variable& variable;
   const Distribution& distribution;
   const Parameter& parameter;
 };
-/// Returns the parameters of all distributions of the model, in the order of its statements. (bind_parameters.cpp)
+/// Returns the parameters of all distributions as the user typed them (as_written), in the order of the statements.
+/// (bind_parameters.cpp)
 std::vector<WrittenParameter> written_parameters(const Model& model);
 
 /// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
@@ -237,7 +240,8 @@ void check_products(Binder& b);
 void check_limits(Binder& b);
 
 /// Checks parameters of distributions that constants or data determine: a standard deviation must be positive,
-/// probabilities must sum to 1. (bind_parameters.cpp)
+/// probabilities must sum to 1. Replaces concentrations of 0 by kZeroConcentration in rows that also have positive
+/// ones. (bind_parameters.cpp)
 void check_parameters(Binder& b);
 
 /// Reports an observed matrix that is not symmetric positive definite. One that is symmetric up to rounding is replaced

@@ -37,7 +37,7 @@ bool is_column(const DataArray& a);
 /// Returns true if both arrays were read from the same file.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
-/// Returns an array from a file together with all arrays of the same name in other files (DataArray::again).
+/// Returns an array from a file, then all arrays of the same name in other files (DataArray::duplicates).
 std::vector<const DataArray*> all_of(const DataArray& first);
 
 /// Chooses among several id columns of one name the one whose table also has an array over the plate. Returns its index
@@ -87,12 +87,13 @@ std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate);
 std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text);
 
 /// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
-/// no element number. Elements without lines have no group.
+/// no element number, and returns nothing then. There are as many elements as these ids, other data and claims name.
+/// Elements without lines have no group.
 std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
                                                 const LineGroups& rows);
 
 /// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
-/// have. Reports an id that is none of them.
+/// have. Reports an id that is none of them, and returns nothing then.
 std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
                                    std::vector<std::string> names);
 

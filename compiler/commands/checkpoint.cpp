@@ -104,7 +104,7 @@ std::string digest_of_sizes(const BoundData& data) {
   return digest(all);
 }
 
-/// Returns a digest of the values of all data; for out-of-core data that of their files (`elsewhere`).
+/// Returns a digest of the values of all data; for out-of-core data that of their files (BoundData::external_digest).
 std::string digest_of(const BoundData& data) {
   std::string all = data.external_digest;
   for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {

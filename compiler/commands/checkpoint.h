@@ -26,8 +26,9 @@ Identity identity_of(const FitArguments& options, const std::string& model_text,
 /// Returns `identity` with digests of the data, the constants and sizes, and the program file added. This reads all
 /// data and the executable, so it is called only when a checkpoint is written or compared.
 Identity with_data(Identity identity, const BoundData& data);
-/// Returns the entries in which two identities differ, as text for an error message: "--seed was '1' and is '2',
-/// another data". `was` is that of the checkpoint. Empty if they are equal.
+/// Returns the entries of `is` that `was` lacks or has with another value, as text for an error message: "--seed was
+/// '1' and is '2', another data". `was` is the identity of the checkpoint, or of the first process of a group. Empty if
+/// there are none.
 std::string differences(const Identity& was, const Identity& is);
 
 /// The bytes with which every checkpoint file begins.
@@ -79,7 +80,7 @@ class Checkpoints {
   /// atomically. All processes of a group must call it, and those without an output directory write no file. The value
   /// is always true.
   Result<bool> write(const Engine& engine, const std::vector<TracedRun>& finished, const TracedRun& now) const;
-  /// Deletes the checkpoint file, as the fit has ended by itself.
+  /// Deletes the checkpoint file, if there is an output directory. Call it when the fit has ended by itself.
   void remove() const;
 
   /// Returns the command line that resumes this fit.

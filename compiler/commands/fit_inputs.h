@@ -10,13 +10,13 @@ namespace lehr::commands {
 
 /// A model before and after it was bound to its data.
 struct Inputs {
-  model::Model resolved;  // the model as it was read, without auxiliary variables
-  Analysed complete;      // the analysis for data without missing values
+  model::Model resolved;  // the model without auxiliary variables, with the guide that was chosen for the data
+  Analysed complete;      // the analysis of `resolved` for data without missing values
   BoundModel bound;       // the model with its data, analysed for the values that are missing
 };
 
 /// Makes the output directory if needed and tests if files can be made in it, without touching existing files. Fails
-/// with ExitCode::usage. The value is always true.
+/// with ExitCode::usage if not, or if a file of the results has the name of a directory. The value is always true.
 Result<bool> prepare_directory(const std::string& path);
 
 /// Reads a model, with the guide that the options ask for. Returns nothing if there were errors; they and the warnings

@@ -43,8 +43,8 @@ std::string how_it_ended(const FitArguments& options, const Outcome& outcome);
 /// without sweeps (`started` is false); other failures are Errors.
 Result<TracedRun> run_once(Fitting& fitting, Recording& recording, const std::vector<TracedRun>& finished);
 
-/// Writes the trace of `run`, the best run, to trace.csv again. It is called if a later run has replaced that file. The
-/// value is always true.
+/// Writes the whole trace of `run`, the best run, to trace.csv. It is called if a later run has replaced that file, and
+/// for groups of --each, whose runs write none. The value is always true.
 Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 
 /// Returns an Error with ExitCode::numerical and this text, located at the model file, with notes on what may help.

@@ -30,8 +30,8 @@ Result<bool> write_output(const std::string& path, std::string_view bytes);
 /// exit code of the error.
 ExitCode complain_of(Error error, const std::string& where);
 
-/// Prints warnings and errors about a model to stderr, with lines of `source`. Returns ExitCode::model if there are
-/// errors, else ExitCode::done.
+/// Prints warnings and errors about a model to stderr, with lines of `source`, without notes whose proposals do not
+/// work (render_tested). Returns ExitCode::model if there are errors, else ExitCode::done.
 ExitCode report(const Diagnostics& diagnostics, const Source& source);
 
 /// Prints warnings or notes to stderr, as `where: warning: text` with the notes of each below it. Without `where`, a

@@ -14,13 +14,13 @@ namespace lehr::commands {
 struct FittedModel {
   SavedFit fit;           // the files of the fit's directory
   Source source;          // the text of the model
-  model::Model resolved;  // the model as it was read, without auxiliary variables
+  model::Model resolved;  // the model without auxiliary variables, with the joint factors of the fit
   Analysed complete;      // the analysis for data without missing values
 };
 
-/// Returns the model text of a fit: of the file `model` if that is not empty, else the text saved with the fit. In the
-/// second case a note on stderr says if the model file has changed since. Returns nothing after printing an error if
-/// the file cannot be read.
+/// Returns the model text of a fit: of the file `model` if that is not empty, else the text saved with the fit, else
+/// that of the file that the fit names. In the second case a note on stderr says if the model file has changed since.
+/// Returns nothing after printing an error if the file cannot be read.
 std::optional<Source> model_of(const SavedFit& fit, const std::string& model);
 
 /// Prints a warning to stderr if the saved fit ended in a numerical failure, as its numbers are then no posterior.

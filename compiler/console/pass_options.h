@@ -18,10 +18,12 @@ struct PassTexts {
   bool time = false;                       // print the time of each pass
 };
 
-/// Adds --no-opt, which leaves out the named passes (compiler/passes/passes.h).
+/// Adds --no-opt, which leaves out the named passes (compiler/passes/passes.h). Parsing stores the names in `texts`,
+/// which must outlive the command.
 void add_no_opt(CLI::App& command, PassTexts& texts);
 
-/// Adds --thresholds, --print-before, --print-after, --verify-each and --time-passes.
+/// Adds --thresholds, --print-before, --print-after, --verify-each and --time-passes. Parsing stores their values in
+/// `texts`, which must outlive the command.
 void add_pass_options(CLI::App& command, PassTexts& texts);
 
 /// Returns a check that a name is that of a pass or "all".

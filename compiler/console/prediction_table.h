@@ -7,10 +7,10 @@
 namespace lehr {
 
 /// Returns a CSV table with one row for each scalar of a predicted element, or for each value of a predicted category.
-/// Columns: `variable`; one for each index (labels if the plate has them, else positions from 0, those of a nested
-/// plate within their row); for categories `value`, `probability`, `most_probable` (1 or 0), and `path` (1 or 0: on the
-/// most probable path of a chain); for numbers `mean`, `sd`, `q5`, `q50`, `q95`; and `mcse`, the Monte Carlo standard
-/// error of the mean or probability, 0 if it is exact. Cells that do not apply are empty.
+/// Columns: `variable`; one for each index (labels if the plate has them, else numbers from Plate::from, those of a
+/// nested plate within their row); for categories `value`, `probability`, `most_probable` (1 or 0), and `path` (1 or 0:
+/// on the most probable path of a chain); for numbers `mean`, `sd`, `q5`, `q50`, `q95`; and `mcse`, the Monte Carlo
+/// standard error of the mean or probability, 0 if it is exact. Cells that do not apply are empty.
 std::string prediction_csv(const Prediction& prediction);
 
 /// Returns the header line of prediction_csv().

@@ -12,12 +12,13 @@ namespace lehr::commands {
 /// bytes).
 enum class Profile { time, work };
 
-/// Returns the profile as a JSON array with an object for each step. Its fields are the name, how often the step ran
-/// (`turns`), its share of the total, and its seconds or its work.
+/// Returns the profile as a JSON array with an object for each step. Its fields are the name (`step`), how often the
+/// step ran (`calls`), its fraction of all seconds or operations (`share`), and its `seconds`, or its `operations`,
+/// `functions` and `bytes`.
 nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of);
 
 /// Returns the profile as a text table with one line for each step. A line has how often the step ran, its seconds in
-/// all and microseconds per execution, and its percentage of all seconds. For `Profile::work` it has operations,
+/// all and microseconds for each call, and its percentage of all seconds. For `Profile::work` it has operations,
 /// functions and bytes, and the percentage of all operations.
 std::string profile_table(const std::vector<StepTime>& steps, Profile of);
 

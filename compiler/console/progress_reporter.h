@@ -15,7 +15,7 @@ class ProgressReporter {
   /// Starts the clock. `unit` names the units in the messages, as "draws".
   explicit ProgressReporter(std::string unit) : unit_(std::move(unit)) {}
 
-  /// Prints "WHAT: DONE of ALL, SECONDS s" if at least five seconds have passed since the last message or the start.
+  /// Prints "UNIT: DONE of ALL, SECONDS s" if at least five seconds have passed since the last message or the start.
   void operator()(std::int64_t done, std::int64_t all) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::seconds(5)) return;

@@ -32,7 +32,7 @@ inline constexpr const char* kLabelsOfCodeHelp =
     "their number counts here: it is the size of the plate, as with --sizes. Default: none; repeatable";
 
 /// Adds --set, --sizes (with this help text) and --labels to a command; parsing stores their values in `texts`, which
-/// must outlive it.
+/// must outlive the command.
 void add_settings(CLI::App& command, SettingTexts& texts, const std::string& sizes_help);
 
 /// Adds --no-cache, which compiles the model again instead of using cached machine code. It sets LEHR_CACHE=off in the

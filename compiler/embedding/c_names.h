@@ -12,8 +12,8 @@ const std::set<std::string>& c_library();
 /// Converts the ASCII letters of a name to upper case.
 std::string upper_case(std::string name);
 
-/// Transliterates a name to ASCII letters, digits and underscores: μ₀ becomes mu0, ж becomes u0436. Different names may
-/// give the same result.
+/// Transliterates a name to ASCII letters, digits and underscores: μ₀ becomes mu0, ж becomes u0436. An underscore is
+/// put before a digit at the beginning. Different names may give the same result.
 std::string ascii_identifier(const std::string& name);
 
 /// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.

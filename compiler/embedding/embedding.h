@@ -46,8 +46,9 @@ struct Embedding {
   native::Image image;                        // tables and exported functions, for the code generator
 };
 
-/// Returns an error of ExitCode::usage or model if a model cannot be built yet: a constant has no value, or a size that
-/// the code needs as a constant is unknown.
+/// Returns an error if a model cannot be built. It has ExitCode::usage if a constant has no value, or nothing gives a
+/// size that the code needs as a constant. It has ExitCode::model if that size belongs to a plate of items or a nested
+/// plate, which differs between data sets.
 std::optional<Error> missing_build_values(const model::Model& m, const BoundData& sizes);
 
 /// Describes a lowered model for an object file and its C and C++ headers. The result has the C names, sizes and shapes

@@ -16,29 +16,30 @@
 namespace lehr {
 
 /// Masks of barren elements, by VariableId: 0 for a barren element, 1 for any other. A vector of independent entries
-/// has one mask value for each entry. The mask of a variable is empty if none of its elements is barren, or if barren
-/// elements are not looked for: it shares a factor, is a chain, or depends on no latent variable.
+/// has one mask value for each entry. The mask of a variable is empty if none of its elements is barren. It is also
+/// empty if barren elements are not looked for: the variable shares a factor, is a chain, has limits, depends on no
+/// latent variable, or is a category that chooses a part of an observation.
 using Masks = std::vector<std::vector<double>>;
-/// Finds the barren elements of a model with these data. With `items`, the data are those of some elements of that
-/// plate, and only variables whose outermost plate it is are examined.
+/// Finds the barren elements of a model with these data. Elements of partly observed variables count too if they have
+/// no value. With `items`, the data are those of some elements of that plate, and only variables whose outermost plate
+/// it is are examined.
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
 
-/// Returns the masks with those cleared that have some element with data. The others are of variables that no data
-/// reach.
+/// Returns the masks of variables that have nothing but barren elements; the other masks are cleared.
 Masks unreached_masks(Masks masks);
 
 /// Returns the masks with those of the members of joint factors cleared: all elements of a member count.
 Masks without_members(const model::Guide& guide, Masks masks);
 
-/// Returns the masks with those of global variables cleared: these have their factors from a fit.
+/// Returns the masks with those of variables cleared that no item stage updates: these have their factors from a fit.
 Masks item_masks(const schedule::Schedule& schedule, Masks masks);
 
 /// Returns the options under which the density gets a mask for each variable that has one in `masks`; the other options
 /// stay.
 density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks);
 
-/// Puts the masks into the data, as the arrays that a model expanded with with_masks() reads. A variable without barren
-/// elements gets ones.
+/// Puts the masks into the data, as the arrays that a model expanded with with_masks() reads. If the model has a mask
+/// for a variable that has none in `masks`, the array keeps its values, or gets ones if it has none.
 void add_masks(const model::Model& model, const Masks& masks, BoundData& data);
 
 }  // namespace lehr

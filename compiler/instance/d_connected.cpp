@@ -1,5 +1,5 @@
-// Marks informed elements by a search from the observations upwards to their parents: a work list of elements, each of
-// which marks what its statement reads.
+// Marks d-connected elements by a search from the observations upwards to their parents: a work list of elements, each
+// of which marks what its statement reads.
 //
 //   theta[doc] -> z[doc, token] -> observe w[doc, token]:   w marks z, z marks theta
 #include "compiler/instance/d_connected.h"
@@ -45,7 +45,8 @@ Together joint_states(const Analysed& analysed, const ModelEvaluator& forward) {
 /// The search.
 class Reach {
  public:
-  /// `open` says by VariableId which variables may have uninformed elements. The others are informed from the start.
+  /// `open` says by VariableId which variables may have elements that are not d-connected. The others are marked at the
+  /// start.
   Reach(const ModelEvaluator& forward, std::vector<bool> open, Together together)
       : forward_(forward),
         open_(std::move(open)),
@@ -64,20 +65,20 @@ class Reach {
     }
   }
 
-  /// Marks elements that are informed whatever the data are.
+  /// Marks elements that are d-connected whatever the data are.
   void begin_with(const std::vector<std::vector<bool>>& seen) {
     for (std::size_t k = 0; k < seen.size(); ++k)
       if (!seen[k].empty()) d_connected_[k] = seen[k];
   }
 
-  /// Searches, and returns by VariableId and element whether it is informed. `by_itself`: a value of an element informs
-  /// it.
+  /// Searches, and returns by VariableId and element whether it is d-connected. `by_itself`: an element with a value
+  /// is.
   std::vector<std::vector<bool>> run(bool by_itself) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       if (v.auxiliary) continue;
-      // A latent variable with limits is always informed: its limits are data.
+      // A latent variable with limits is always d-connected: its limits are data.
       if (!has_data(v) && m[v.statement].limits.any()) mark(VariableId(k), 0, d_connected_[k].size());
       if (!has_data(v) || (!v.clamped && !touches(v))) continue;
       for (std::size_t e = 0; e < d_connected_[k].size(); ++e) {
@@ -119,7 +120,7 @@ class Reach {
   /// Returns the number of elements of a variable.
   std::size_t size(VariableId v) const { return d_connected_[v.index()].size(); }
 
-  /// Returns true if some elements of the variable may be uninformed.
+  /// Returns true if some elements of the variable may not be d-connected.
   bool is_open(VariableId v) const { return open_[v.index()]; }
 
   /// Returns true if the statement of the variable reads an open variable.
@@ -134,8 +135,8 @@ class Reach {
     return std::ranges::any_of(std::span(x).subspan(element * width, width), [](double y) { return !std::isnan(y); });
   }
 
-  /// Marks a range of elements as informed, together with those that share a step of a joint chain. Newly marked ones
-  /// go to the work list.
+  /// Marks a range of elements as d-connected, together with those that share a step of a joint chain. Newly marked
+  /// ones go to the work list.
   void mark(VariableId v, std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) {
       if (d_connected_[v.index()][e]) continue;
@@ -204,7 +205,7 @@ class Reach {
   const ModelEvaluator& forward_;  // data and addresses of elements
   /// By VariableId: see the constructor.
   const std::vector<bool> open_;
-  /// The elements that are informed together.
+  /// The elements that are d-connected together.
   const Together together_;
   std::vector<bool> touches_;                   // by ExprId: an open variable stands under it
   std::vector<std::vector<bool>> d_connected_;  // by VariableId and element

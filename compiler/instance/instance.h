@@ -41,8 +41,9 @@ struct ItemSource {
 /// it.
 class Instance {
  public:
-  /// Lowers and compiles the model for the data. It returns an Error if the arrays do not fit into memory. So it does
-  /// if the source reads some items at a time and the model needs all at once.
+  /// Lowers and compiles the model for the data. It returns an Error if the arrays do not fit into memory, if the
+  /// source reads some items at a time and the model needs all at once, if code for the processor that LEHR_CPU names
+  /// cannot run here, or if the data couple coordinates that a sparse precision has no entry for.
   ///
   /// `window` limits memory for stochastic inference with minibatches of SviOptions::batch items: factors of that many
   /// items are in memory at a time. 0 means all, and so does any number if the model does not take minibatches
@@ -92,8 +93,9 @@ class Instance {
   std::vector<StepTime> times() const;
 
   /// Replaces the data by others with the same plate sizes and row lengths, and values wherever there were some.
-  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ. The value is always
-  /// true.
+  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ. Returns an Error if
+  /// a matrix that must be symmetric is not, if a sparse precision lacks entries for the data, or if code that reads
+  /// the data fails. The value is always true.
   Result<bool> replace(const BoundData& data);
 
   /// A start of a run that succeeded: the factors are initialised.
@@ -116,8 +118,9 @@ class Instance {
   /// correlations between members.
   Result<bool> set(const std::vector<NamedArray>& arrays, const std::string& source);
 
-  /// Returns the names of the global variables whose elements are equal for all values of a latent category, if this is
-  /// so for all such variables; else none. In such a symmetric solution no sweep can separate the values.
+  /// Returns the names of the symmetric variables: global ones whose only axis is over the values of a latent category,
+  /// and whose factors are equal for all values (up to a relative difference of 1e-3). Returns none unless all global
+  /// variables with such an axis are symmetric. In such a solution no sweep can separate the values.
   std::vector<std::string> symmetric_components() const;
 
   /// Overwrites the current draws of a sampler. `values` has the packed values of each variable, by VariableId; a
@@ -126,12 +129,12 @@ class Instance {
 
   /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.
   /// An empty `draws` is filled. `locals` includes local variables, if they are stored (LowerOptions::save_locals).
-  /// Only for models with sample factors.
+  /// Only for models with sample factors. Throws ReplayMismatch if `draws` are of another model.
   void append_draw(std::vector<NamedArray>& draws, bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
-  /// Returns the parameters of all factors as arrays `variable.parameter`, and the marginals of members of joint
-  /// variables. `locals` includes those of local variables, which a window does not have. Auxiliary sources of counts
-  /// are left out, since they follow from the rest.
+  /// Returns the parameters of all factors as arrays `variable.parameter`, the marginals of members of joint variables,
+  /// and the coordinates of the entries of sparse precisions. `locals` includes the parameters of local variables,
+  /// unless a window or file holds them. Auxiliary sources of counts are left out, since they follow from the rest.
   std::vector<NamedArray> posterior(bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
  private:
@@ -175,7 +178,8 @@ class Instance {
   /// other variables, and for draws.
   std::vector<NamedArray> coordinates_of_entries(model::VariableId joint) const;
   /// Returns `arrays` with the entries of sparse precisions in the order of this instance, without the arrays of their
-  /// coordinates. Returns an Error of ExitCode::data about `source` if there is an entry that this instance has not.
+  /// coordinates. Returns an Error of ExitCode::data about `source` if there is an entry other than 0 that this
+  /// instance has not.
   Result<std::vector<NamedArray>> with_own_entries(std::vector<NamedArray> arrays, const std::string& source) const;
   /// Returns an Error if the data couple coordinates that a sparse precision has no entry for.
   std::optional<Error> uncovered_pair(const BoundData& data) const;

@@ -48,7 +48,7 @@ std::size_t coordinates_of(math::Support joint, std::size_t extent);
 /// has the support, the axes, and how many numbers an element has. member_layout() derives from it where the numbers of
 /// each member lie.
 struct JointShape {
-  /// The support of the joint variable: vector, scaled or switched.
+  /// The support of the joint variable: vector, sparse, scaled or switched.
   math::Support support = math::Support::vector;
   /// The axes of the joint variable, which name its elements.
   std::vector<PackedAxis> axes;
@@ -72,19 +72,22 @@ std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId jo
 std::vector<double> observed_values(const model::Model& m, model::VariableId joint, const BoundData& data);
 
 /// Returns the marginals of all members as arrays `member.parameter`, from the parameters of the joint factor, which
-/// are named "joint.parameter". A category has probabilities. A number or vector has a mean and a precision, the
-/// inverse of its own covariance. A switched number has the mean and precision of its mixture. The numbers of a scaled
-/// vector have Student's t: degrees of freedom, mean, and the inverse of the squared scale. A sample factor gives
-/// `member.value`.
+/// are named "joint.parameter". A category has probabilities; a bit has the one of value 1. A number or vector has a
+/// mean and a precision, the inverse of its own covariance. A switched number has the mean and precision of its
+/// mixture. The numbers of a scaled vector have Student's t: degrees of freedom, mean, and the inverse of the squared
+/// scale. Its precision has shape and rate of a Gamma. A sample factor gives `member.value`. The result is empty if
+/// `factor` lacks a parameter.
 std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
                                   const std::vector<std::int64_t>& sizes);
 
-/// Returns the values of one draw by coordinate. `draw` is in the order of math::factor_draw, which for a switched pair
-/// has the number, then an indicator for each value of the category.
+/// Returns the values of one draw by coordinate: for a switched pair the category, then the number. `draw` is in the
+/// order of math::factor_draw, which for a switched pair has the number, then an indicator for each value of the
+/// category.
 std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw);
 
 /// Writes arrays of members (named as by marginals) into the parameters of the joint factor: means, probabilities and
-/// values directly, precisions as blocks without correlations. The lengths must be right.
+/// values directly, precisions as blocks without correlations. A switched number gets the same mean and precision for
+/// all values of the category. The lengths must be right.
 void set_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor);
 

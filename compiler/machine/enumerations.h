@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// Translates the support of a variable.
+/// Translates the support of a variable. A sparse or scaled joint variable is a vector. A switched one is real; the
+/// rows of its parameters say which are categories.
 machine::Support support_of(math::Support s);
 
 /// Translates the role of a parameter.

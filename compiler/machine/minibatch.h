@@ -21,11 +21,12 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
                                                                  model::PlateId plate);
 
 /// Returns true if stochastic inference may draw minibatches of this plate: no code outside the item stages touches
-/// arrays or loops sized by it or by plates nested in it.
+/// arrays or loops sized by it or by plates nested in it. The program must also read the plate's size at run time, and
+/// neither the plate nor a nested one may number coordinates of a joint factor.
 bool supports_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
-/// Returns the reason why the items cannot be loaded a few at a time (machine::ItemLoader), as words that follow
-/// "because". Nothing if they can.
+/// Returns the reason why the items cannot be loaded a few at a time (machine::ItemLoader), as a clause for a message.
+/// Returns nothing if they can.
 std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
                                            const loops::Lowered& lowered, model::PlateId plate);
 

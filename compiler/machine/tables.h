@@ -26,7 +26,7 @@ struct Tables {
   std::vector<std::int64_t> summed;                          // buffers with sums over the items of a minibatch
   std::vector<std::string> failures;                         // meanings of failure statuses: by block, then by input
   std::vector<machine::FeatureArrayRow> columns;             // data of the elements of a subject
-  std::vector<machine::ElementSetRow> subjects;              // see Subjects
+  std::vector<machine::ElementSetRow> subjects;              // see SubjectTables
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
   std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
   std::vector<machine::AllocationRow> allocations;  // the categories that choose components
@@ -39,7 +39,7 @@ struct Tables {
   std::vector<machine::FormRow> forms;               // quadratic forms in them
   std::vector<machine::FollowerRow> followers;       // matrices in these forms
   std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
-  std::vector<machine::ShiftRow> shifts;             // shifts of constants that leave it alone
+  std::vector<machine::ShiftRow> shifts;             // shifts of constants and changes of scale that leave it alone
   machine::Model model = {};                         // scalar members only; model_of() adds the pointers
 
   /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).

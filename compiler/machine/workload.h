@@ -20,7 +20,8 @@ struct Workload {
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                      const loops::StageFunctions& stage);
 
-/// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::ParallelRegion).
+/// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::ParallelRegion),
+/// from the code after the passes.
 double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                                 const loops::ParallelRegion& phase);
 

@@ -81,7 +81,8 @@ struct Given {
   std::optional<ReferencedRow> row = {};  // of a category over a nested plate, once an index uses it
 };
 
-/// One variable of several that form a joint variable (`guide joint`).
+/// One of the variables that form a joint variable (`guide joint`). It says which axes of the member select the element
+/// of the joint variable, and which axes number coordinates of that element.
 struct Member {
   VariableId variable;  // the member
   /// For each axis of the joint variable: the member's axis over the same plate.
@@ -91,8 +92,9 @@ struct Member {
   std::vector<std::size_t> own;
 };
 
-/// Why the compiler added a latent variable: to give a statement conjugate terms (density/augment.cpp), or to replace
-/// several variables with a common factor (conditionals/join.cpp).
+/// Why a later stage added a latent variable: to give a statement conjugate terms (density/augment.cpp), or to replace
+/// several variables with a common factor (conditionals/join.cpp). Variables that resolve() adds, for compound
+/// distributions and mixtures, have statements of their own and are not auxiliary.
 struct Auxiliary {
   /// The reasons for which the compiler adds a latent variable.
   enum class Kind {
@@ -121,7 +123,7 @@ struct Variable {
   bool observed = false;                        // the data give its values
   bool clamped = false;                         // latent, and the data give some of its elements, or entries of vectors
   StatementId statement;                        // the statement that generates it; of an auxiliary, that of its host
-  std::optional<Auxiliary> auxiliary;           // set for variables that the compiler adds
+  std::optional<Auxiliary> auxiliary;           // set for variables that stages after resolve() add
   std::optional<VariableId> joint;              // the joint variable that replaces it in the log joint and the guide
 };
 
@@ -135,8 +137,8 @@ struct IndexVar {
 /// Returns true if the data contain values of the variable, so that they determine the sizes of its plates.
 inline bool has_data(const Variable& v) { return v.observed || v.clamped; }
 
-/// Returns true if the variable is declared in the model file and has a posterior, possibly only for some of its
-/// elements.
+/// Returns true if the variable has a statement and a posterior, possibly only for some of its elements. The model file
+/// declares it, or resolve() has added it for a compound distribution or a mixture.
 inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
 
 /// One index of a name: an index variable, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`,
@@ -246,7 +248,7 @@ struct Apply {
   ExprId argument;    // the number or vector
 };
 
-/// An expression of the model: a node, and what is known of its value.
+/// An expression of the model: a node, and the type of its value.
 struct Expr {
   /// The kind of expression, with its operands.
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
@@ -278,7 +280,7 @@ struct Distribution {
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
 /// Limits of a variable. A latent value lies above `above` and below `below`. An observed value is censored from a
-/// limit on: all that is known is that it lies there or beyond.
+/// limit on: the data say only that it lies there or beyond.
 struct Limits {
   std::optional<ExprId> above, below;          // numbers; absent if there is no such limit
   bool any() const { return above || below; }  // true if there is a limit

@@ -15,7 +15,7 @@
 
 namespace lehr::model {
 
-/// The most expressions inside each other, against stack overflow.
+/// The largest depth to which expressions may be nested. A limit is needed because the stack could overflow.
 inline constexpr int kMaxDepth = 400;
 
 /// Returns a number with its noun: "1 index", "2 indices". (resolve_distributions.cpp)
@@ -36,7 +36,7 @@ struct Symbol {
 struct Let {
   const ast::LetDecl* decl;   // as typed
   std::vector<PlateId> axes;  // its parameter plates
-  bool ok = false;            // its axes are valid, and its body has no known error
+  bool ok = false;            // its axes are valid, and no error was found in its body
   bool open = false;          // it is being expanded: meeting it again is a cycle
 };
 
@@ -93,8 +93,9 @@ struct Resolver {
 
 /// Returns the candidate with the smallest edit distance to a misspelt name, if one is near enough. (resolve_names.cpp)
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
-/// Adds a note to an error about an unknown name. It is "did you mean ...?" if a candidate is similar, or the name here
-/// of something that other languages call so. (resolve_names.cpp)
+/// Adds a note to an error about an unknown name, if there is something to suggest. If another language has something
+/// of that name, the note gives its name or notation in Lehr; otherwise it is "did you mean ...?" with the nearest
+/// candidate. (resolve_names.cpp)
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
 /// Adds a note "did you mean ...?" to an error about an unknown name. Candidates are the declared names, of one kind if
 /// `kind` is given. Only the first errors get a note, because later ones are not shown. (resolve_names.cpp)
@@ -172,12 +173,13 @@ struct MatchedArgument {
   ast::ExprId value;               // the argument
 };
 /// Matches the arguments of a distribution call with the parameters of its family, named or positional. Returns them in
-/// the family's order. Reports wrong arguments unless `diagnostics` is null. (resolve_distributions.cpp)
+/// the family's order; optional parameters may be absent. Returns nothing if arguments are wrong or missing, which is
+/// reported unless `diagnostics` is null. (resolve_distributions.cpp)
 std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,
                                                             Span span, Diagnostics* diagnostics);
 /// Looks up the distribution that an expression calls, such as Normal(...): returns the call and the row of the family
-/// table. The row is null if it is no distribution, which is reported unless `diagnostics` is null.
-/// (resolve_distributions.cpp)
+/// table. The call is null if the expression is no call. The row is null if the call names no distribution that a
+/// statement may have. Both are reported unless `diagnostics` is null. (resolve_distributions.cpp)
 std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
                                                               Diagnostics* diagnostics);
 /// Creates an index variable for each axis of a statement, a potential or a `let`, and makes its name visible in the
@@ -195,8 +197,9 @@ void resolve_guide(Resolver& r);
 /// model that observes nothing. (check_model.cpp)
 void check_model(Resolver& r);
 
-/// Adds a latent variable to each mixture that selects one of its parts. Reports weights whose number differs from that
-/// of the parts. (expand_mixtures.cpp)
+/// Adds to each mixture a latent variable, which selects one of the parts. Reports weights whose number differs from
+/// that of the parts. An observed Bernoulli whose probability is a product of two latent ones becomes a mixture first.
+/// (expand_mixtures.cpp)
 void expand_mixtures(Resolver& r);
 
 /// Replaces each statement of a compound distribution, such as Student's t, by two: one for a hidden weight, one for

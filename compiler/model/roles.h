@@ -14,23 +14,23 @@ bool has_children(const Model& model, VariableId variable);
 /// Returns why a variable cannot be partly observed (Variable::clamped); an empty string if it can.
 std::string why_not_clamped(const Model& model, VariableId variable);
 
-/// Returns how many elements back the statement of a chain refers to: 2 if it mentions `t-2`. That many first elements
-/// are drawn by its `start`.
+/// Returns how many elements back the statement of a chain refers to: 2 if it mentions `t-2`, and at least 1. That many
+/// first elements are drawn by its `start`.
 std::int64_t lag_of(const Model& model, const Statement& statement);
 
-/// Returns true if the variable is auxiliary: the point at which a local bound touches its function.
+/// Returns true if the variable is the point at which a local bound touches its function (Auxiliary::Kind::bound).
 bool is_tangent_point(const Variable& variable);
 
-/// Returns true if the variable is auxiliary: it says from which summand of a rate each count came.
+/// Returns true if the variable says from which summand of a rate each count came (Auxiliary::Kind::source).
 bool is_source(const Variable& variable);
 
 /// Returns true if the entries of a vector are independent given its parameters. That holds for an MvNormal whose
-/// precision or variance is a number, or whose precision is `diag(...)`.
+/// precision or variance is a number, or whose precision is `diag(...)`. The result is false for chains and mixtures.
 bool has_independent_entries(const Model& model, const Variable& variable);
 
-/// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0. The
-/// others are integrated out. If the entries of a vector are independent, it has one number per entry. Returns nothing
-/// if there is no mask.
+/// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0.
+/// Elements with 0 are integrated out. If the entries of a vector are independent, the mask has one number per entry.
+/// Returns nothing if there is no mask.
 std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
 /// Returns the declaration of the variable's mask. Its name, "x.informed", cannot occur in a model file.
 Given mask(const Model& model, const Variable& variable);

@@ -29,7 +29,7 @@ class Value;
 
 namespace lehr::native {
 
-/// Returns the local arrays of the function of which some access names an element by a constant. Registers hold such
+/// Returns the local arrays of the function of which some access has a constant as its last index. Registers hold such
 /// elements best one by one, so no vectors are made of them.
 std::set<loops::BufferId> element_arrays(const loops::Program& program, const loops::Function& function);
 
@@ -88,7 +88,8 @@ class FunctionLowering {
 
   /// Emits a large block as calls of several functions (parts), each with some of its statements.
   void outline_block(const loops::Block& block);
-  /// Emits a rarely executed block as a call of a cold function, which works on copies of small local arrays and slots.
+  /// Emits a rarely executed block as a call of a function of tier kQuick (lower.h), which works on copies of small
+  /// local arrays and slots.
   void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
   /// statements can neither fail nor leave a loop. `tier`: a value of kTier (lower.h).
@@ -159,7 +160,7 @@ class FunctionLowering {
   void lower(const loops::Store& node);
   /// Emits the assignment of one value to all elements of a buffer.
   void lower(const loops::Fill& node);
-  /// Emits a branch (`if`). A side that is rarely taken becomes a function of its own.
+  /// Emits a branch (`if`). If it is rarely taken (If::rare), its first block becomes a function of its own.
   void lower(const loops::If& node);
   /// Emits a conditional exit from the innermost loop (`break`).
   void lower(const loops::BreakIf& node);
@@ -184,8 +185,8 @@ class FunctionLowering {
   std::optional<Transpose> transpose_of(const loops::For& node) const;
   /// Emits a transposition as loads, shuffles and stores of vectors of 8 elements.
   void lower(const Transpose& t);
-  /// Emits prefetches of rows of tables that later iterations of the loop will read (lower_prefetches.cpp). They stand
-  /// at the beginning of iteration `index` of a loop up to `end`.
+  /// Emits prefetches of rows of tables that later iterations of the loop will access (lower_prefetches.cpp), if the
+  /// loop stores to some of them. They stand at the beginning of iteration `index` of a loop up to `end`.
   void prefetch_rows(const loops::For& loop, llvm::Value* index, llvm::Value* end);
   /// Emits prefetches of the rows of data that the next group of iterations will read. They stand at the beginning of
   /// iteration `index` of a loop `along` the rows of this group.
@@ -217,7 +218,8 @@ class FunctionLowering {
   void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);
   /// Adds up the lanes of the vector accumulators and stores the totals in the scalars.
   void end_sums();
-  /// Emits the multiplication of two reals and returns the product.
+  /// Emits the multiplication of two reals and returns the product. In a loop emitted as vectors, LLVM may not
+  /// reassociate it.
   llvm::Value* product(llvm::Value* a, llvm::Value* b);
   /// Returns the vector type with one element for each lane of the loop.
   llvm::Type* lane_vector_type(llvm::Type* element) const;

@@ -1,5 +1,5 @@
 // The interface of the shared library that contains LLVM: a table of functions that it exports.
-// The functions of native.h load the library when one of them is first called. A program that finds its code in the
+// The first call of a function of native.h that needs LLVM loads the library. A program that finds its code in the
 // cache does not pay for LLVM.
 #pragma once
 #include "compiler/native/native.h"

@@ -16,7 +16,7 @@ namespace lehr::native {
 
 /// The decisions about how one loop becomes LLVM code: unrolling, tail loop, masking, and hints for LLVM's vectoriser.
 struct LoopShape {
-  std::optional<std::int64_t> trips;  // the trip count if both bounds are constants, with harmless extra iterations
+  std::optional<std::int64_t> trips;  // the trip count with harmless extra iterations, if bounds are constant, step 1
   bool innermost = true;              // true if there is no loop inside
   bool unroll_now = false;            // the lowering unrolls it completely, into straight code
   bool unroll_later = false;          // LLVM is asked to unroll it completely, after vectorisation

@@ -18,9 +18,13 @@ namespace lehr::native {
 inline constexpr const char* kRandomFunction = "lehr_random";
 
 /// kTier is the name of an LLVM attribute that says how much a function is optimised; without it the whole pipeline
-/// runs. Its values are kPart: a part of a large function, for which vectorisation of straight-line code is left out;
-/// kQuick: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
-/// part without loops that runs once a call, which is translated instruction by instruction.
+/// runs. Its values are:
+///
+/// * kPart: a part of a large function. Vectorisation of straight-line code is left out.
+/// * kQuick: a function that is cold or does little work. Values are put into registers, common subexpressions are
+///   shared and invariants are hoisted; nothing is vectorised.
+/// * kOnce: a part without loops that runs once a call. Common subexpressions are shared, then it is translated
+///   instruction by instruction.
 inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "quick", *kOnce = "once";
 
 /// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of

@@ -2,7 +2,8 @@
 // This is the only interface to native code. No LLVM type appears in it, and LLVM is loaded only when code is made that
 // the cache does not have.
 // Each function of a program becomes a C function of type lehr_function (runtime/abi.h). It is re-entrant and calls
-// nothing but memset and lehr_random. Errors here are defects of the compiler and throw std::runtime_error.
+// nothing but memset and lehr_random. Errors other than a Refusal and lack of memory are defects of the compiler and
+// throw std::runtime_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace lehr::native {
 /// The target machine of generated code (processor, triple), the optimisation level, and how functions are named.
 struct Options {
   /// LLVM's name of the processor ("x86-64-v3", "skylake-avx512"). Empty: the one that LEHR_CPU names (processor.h), or
-  /// else this machine's.
+  /// else this machine's. If `triple` names a machine, it must not be empty.
   std::string cpu = {};
   std::string triple = {};  // LLVM's triple of the machine; empty: this machine
   int level = 3;            // 0: no optimisation, for debugging; otherwise the full pipeline
@@ -73,13 +74,15 @@ std::string llvm_text(const loops::Program& program, const Options& options = {}
 std::string assembly(const loops::Program& program, const Options& options = {});
 
 /// Returns the bytes of a relocatable, position-independent object file with the program, the driver and its tables.
-/// Another program needs nothing else beside libm.
+/// Another program that links it needs nothing else but libm. Options::prefix is ignored: only the functions of
+/// Image::entries are visible.
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
 /// A program compiled into this process. Its code lives as long as this object. Any number of threads may call it.
 class Jit {
  public:
-  /// Compiles the program, or loads its code from the cache. Throws if there is no memory for it.
+  /// Compiles the program, or loads its code from the cache. Throws std::bad_alloc if there is no memory for it, and
+  /// std::system_error if the system does not allow new code to run.
   explicit Jit(const loops::Program& program, const Options& options = {});
   /// Frees the code: pointers from function() are invalid afterwards.
   ~Jit();

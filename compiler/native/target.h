@@ -17,7 +17,7 @@ namespace lehr::native {
 /// that makes code for its own machine only replaces (python/library/).
 void initialise_other_targets();
 
-/// Returns the target machine that the options name. Throws std::runtime_error if LLVM does not know it.
+/// Returns the target machine that the options name. Throws std::runtime_error if LLVM does not have it.
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 
 /// Returns a module with the program lowered to LLVM's IR, not yet optimised. `context` must outlive it.
@@ -27,7 +27,8 @@ std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const O
 /// Returns an optimised module as the bytes of an object file, or as the text of its assembly if `assembly`.
 std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly);
 
-/// Runs the optimiser pipeline over the module. At level 0 it only inlines the special functions.
+/// Runs the optimiser pipeline over the module. At level 0 it only inlines the special functions and removes unused
+/// ones.
 /// `thresholds` are those of the program.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level, const Thresholds& thresholds);
 

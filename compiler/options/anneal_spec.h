@@ -24,18 +24,21 @@ using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 /// read:
 ///
 ///   linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt
-///   entropy:from=10,over=100[,shape=exp]   stochastic:rho=0.25,over=50[,noise=start]
-///   stochastic:decay=0.9,over=50   auto[:quick|full|sweeps=N]
+///   entropy:from=10,over=100[,shape=exp|linear]
+///   stochastic:rho=0.25,over=50[,noise=dirichlet|start|KIND]   stochastic:decay=0.9,over=50[,noise=...]
+///   auto[:quick|full|sweeps=N]
 ///
-/// All but `auto` accept scope=local|global|all.
+/// KIND is a kind of start (start_kind()). All but `auto` accept scope=local|global|all.
 Result<AnnealSpec> parse_anneal(const std::string& text);
 
 /// Parses the value of `temper` for variational tempering:
 /// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100,
-/// spacing=geometric|inverse] or local[:...].
+/// spacing=geometric|inverse] or local[:...], which has the same fields but no normaliser=prior. Returns an error of
+/// ExitCode::usage otherwise.
 Result<TemperSettings> parse_temper(const std::string& text);
 
-/// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures.
+/// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures. Returns
+/// an error of ExitCode::usage otherwise.
 Result<std::int64_t> parse_gibbs_temperatures(const std::string& text);
 
 }  // namespace lehr

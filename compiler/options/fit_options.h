@@ -28,8 +28,8 @@ struct DataView {
 };
 
 /// All options of a fit. The ranges of numbers are those of the options of `lehr fit` (option_ranges.h); a value
-/// outside is an error that states the range. An option that differs from its default and has no effect with the method
-/// is an error too, which names the methods that it has an effect with.
+/// outside is an error that states the range. A text that differs from its default and has no effect with the method is
+/// an error too, which names the methods that it has an effect with. Of a number or a switch that is a warning.
 struct FitOptions {
   /// The inference method: "cavi" (coordinate ascent), "svi" (stochastic variational inference), "gibbs" (Gibbs
   /// sampling) or "exact" (exact sampling).
@@ -42,9 +42,9 @@ struct FitOptions {
   std::string guide = "joint";
   /// Schedules, as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"; empty: none.
   std::string anneal = {}, temper = {};
-  std::uint64_t seed = 1;       // of all random numbers
-  std::int64_t restarts = 1;    // independent runs, of which that with the highest ELBO is returned; for gibbs, chains
-  std::string start = "seeds";  // kind of random start: seeds, points, allocations, means or flat
+  std::uint64_t seed = 1;           // of all random numbers
+  std::int64_t restarts = 1;        // runs, of which that with the highest ELBO is returned; chains (gibbs, exact)
+  std::string start = "seeds";      // kind of random start: seeds, points, allocations, means or flat
   std::vector<DataView> init = {};  // factors to start from, named as in the posterior
   bool save_locals = false;         // include the factors of items in the posterior
   /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is

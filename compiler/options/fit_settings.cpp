@@ -35,7 +35,7 @@ constexpr UsedBy kForTempering = [](const MethodTraits& m, const FitOptions&) { 
 constexpr UsedBy kForSweepLimit = [](const MethodTraits& m, const FitOptions& o) {
   return m.converges || (m.minibatches && o.max_iterations == 0);
 };
-// No search is what other methods make, and draws are made in double.
+// Methods without a search accept `none`, and methods that draw accept `double`: that is what they do.
 constexpr UsedBy kForSearch = [](const MethodTraits& m, const FitOptions& o) {
   return m.searches || o.search.empty() || o.search == "none";
 };

@@ -62,8 +62,8 @@ std::vector<Diagnostic> unused_number_warnings(const FitOptions& options, const 
 Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOptions& options);
 
 /// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
-/// `explicitly_set` returns true for such an option, by its name in the table. An explicit max-iter, tol, restarts or
-/// init turns the search off.
+/// `explicitly_set` returns true for such an option, by its name in the table. With an explicit max-iter, tol, restarts
+/// or init there is no search, unless an explicit `search` asks for one.
 void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& explicitly_set);
 
 /// Validates the options and returns the settings of the fit. `init` is left empty for the caller to fill in. An error

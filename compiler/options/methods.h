@@ -13,13 +13,13 @@
 
 namespace lehr {
 
-/// An inference method of `lehr fit`. A trait that is false in a row does not stand there. What the generated code must
+/// An inference method of `lehr fit`. A row of the table leaves out traits that are false. What the generated code must
 /// offer is not a trait: Requirements follow from the options too (method.h).
 struct MethodTraits {
   std::string_view name;         // as typed: "cavi"
   std::string_view description;  // a few words for --help, which stand in brackets behind the name
   /// True: the results are draws (draws.nc, draws_K.csv, summary.csv), made in double, and restarts are chains. False:
-  /// the results are factors, of which the best run's are kept (posterior.npz, items.npz).
+  /// the results are factors, and those of the best run are saved (posterior.npz, items.npz).
   bool draws = false;
   /// True: sweeps over all items go on until the ELBO converges or a limit is reached, and may extrapolate. Out-of-core
   /// items may have their factors in files.
@@ -76,7 +76,8 @@ std::string describe_methods(const std::vector<std::string>& names);
 /// for which the option has an effect with the values of `options`.
 std::string option_help(std::string_view help, UsedBy used_by, const FitOptions& options = {});
 
-/// Returns true if an option with these values has an effect for the method of the options, or if that is unknown.
+/// Returns true if an option with these values has an effect for the method of the options, or if there is no such
+/// method.
 bool has_effect(UsedBy used_by, const FitOptions& options);
 
 /// Returns an error of ExitCode::usage if the option has no effect for the method of the options. It names the methods

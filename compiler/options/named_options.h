@@ -14,8 +14,9 @@ namespace lehr {
 /// Options as text: each value by the option's name.
 using NamedOptions = std::map<std::string, std::string>;
 
-/// Parses named options; those that are not given keep their defaults. `init` selects a kind of start here. An unknown
-/// name, an invalid value, or an option without effect for the method is an error of ExitCode::usage.
+/// Parses named options; those that are not given have their defaults. `init` selects a kind of start here. Returns an
+/// error of ExitCode::usage for an unknown name or method, an invalid number or switch, and a text without effect for
+/// the method. Other values of texts are checked by to_fit_settings().
 Result<FitOptions> fit_options(const NamedOptions& named);
 
 /// Parses a number in the range, or returns an error about the option `name`.

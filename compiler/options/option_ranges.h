@@ -48,7 +48,7 @@ inline constexpr OptionRange kHottestRange{1.0001, 1e9};
 inline constexpr OptionRange kScheduleRange{1, 1e9, true};
 /// Allowed numbers of levels of a latent temperature.
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
-/// Allowed numbers of temperatures in tempered Gibbs sampling.
+/// Allowed numbers of temperatures in parallel tempering (method gibbs with `--temper global:levels=N`).
 inline constexpr OptionRange kGibbsTemperaturesRange{5, 1000, true};
 /// Allowed numbers of starts for the local variables of a new item.
 inline constexpr OptionRange kStartsRange{1, 1000, true};

@@ -34,7 +34,7 @@ std::vector<Span> spans(const std::vector<std::int64_t>& offsets, std::size_t st
   return out;
 }
 
-/// Returns the points of a sequence: the values at `offset + step * stride`, averaged over `each()` steps.
+/// Returns the points of a sequence: the values at `offset + step * stride`, averaged over steps_per_point() steps.
 Points along(const std::vector<double>& values, const Span& s, std::size_t stride, std::size_t offset) {
   Points out;
   for (std::size_t t = s.begin; t < s.end; t += s.steps_per_point()) {

@@ -17,15 +17,17 @@ struct Trace {
   std::vector<double> iteration, elbo, temperature, held_out;
 };
 
-/// Returns the trace that was read with the fit. It is empty if there is none, or trace.csv belongs to another fit.
+/// Returns the trace that was read with the fit. It is empty if there is none, if trace.csv belongs to another fit, or
+/// if it lacks a column other than `held_out`.
 Trace read_trace(const SavedFit& fit);
 
 /// Returns plots of ELBO, temperature and held-out score by sweep. Returns empty markup for traces of less than two
 /// rows.
 Markup curves(const SavedFit& fit, const Trace& trace);
 
-/// Returns a plot of the final ELBO of each candidate run: the starts of a search and its annealed runs, or the
-/// restarts. `summary` is fit.json. Returns empty markup if there are less than two.
+/// Returns a plot of the final ELBO of the best candidate runs, at most twelve: the starts of a search and its annealed
+/// runs, or the restarts. Counts of the search's moves follow. `summary` is fit.json. Returns empty markup if there are
+/// less than two candidate runs.
 Markup candidate_runs(const SavedFit& fit, const nlohmann::json& summary);
 
 }  // namespace lehr::report

@@ -29,8 +29,8 @@ struct Mixture {
   std::vector<Component> components;      // components, one for each value of the category
 };
 
-/// Returns all mixtures of a model whose components have finite means and covariances. `data` gives the observations,
-/// `fit` the posterior means of the parameters.
+/// Returns all mixtures of a model whose components have finite covariances. `data` gives the observations, `fit` the
+/// posterior means of the parameters.
 std::vector<Mixture> mixtures(const model::Model& m, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr::report

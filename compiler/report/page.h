@@ -20,7 +20,7 @@ std::string page(std::string_view title, const Markup& head, const std::vector<S
 
 /// Returns a plot or a table with a caption below it; an empty caption is left out.
 Markup figure(const Markup& body, std::string_view caption);
-/// Returns figures in columns, as many side by side as the page has room for.
+/// Returns figures in columns, as many side by side as fit on the page.
 Markup beside(const Markup& figures);
 /// Returns tables side by side that keep their natural widths, and wrap to new lines where the page ends.
 Markup inline_tables(const Markup& tables);

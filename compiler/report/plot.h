@@ -14,7 +14,7 @@ namespace lehr::report {
 /// Points (x, y) in the units of the data.
 using Points = std::vector<std::pair<double, double>>;
 
-/// The bars of a histogram.
+/// The number of bars of a histogram.
 inline constexpr std::size_t kBars = 40;
 
 /// The texts of a plot, and its height.

@@ -25,8 +25,8 @@ inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
 /// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.
 Markup intervals(const std::vector<Interval>& entries, const std::string& caption, bool may_be_logarithmic = false);
-/// Returns an interval plot of the posterior of a variable, grouped by vector, in the order of `rows_of`. Shows at most
-/// `most` numbers.
+/// Returns an interval plot of the posterior of a variable, grouped by vector, in the order of shown_elements(). Shows
+/// at most `most` numbers.
 Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
 
 /// Returns for each simplex a list of its `top` most probable elements with their probabilities as bars. Shows at most
@@ -43,13 +43,13 @@ struct Heat {
 };
 /// Returns a matrix as a table of shaded numbers if it is small, else as coloured tiles.
 Markup heat_map(const Heat& heat);
-/// Returns heat maps of the last two axes of a variable, one for each element along the other axes, at most `most` of
-/// them.
+/// Returns heat maps of the last two axes of a variable, one for each element along the other axes. Shows at most
+/// `most` of them, fewer if they are large (in all 4 * kMostTiles cells, but at least one heat map).
 Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
 /// The most tiles that one heat map may have.
 inline constexpr std::size_t kMostTiles = 4096;
-/// Returns coloured tiles without labels, with `columns` of them in a row. `description` is the text for screen
-/// readers.
+/// Returns coloured tiles without labels, with `columns` of them in a row. The colour scale ends at 1 if
+/// `probabilities`, otherwise at the largest absolute value. `description` is the text for screen readers.
 Markup tiles(const std::vector<double>& values, std::size_t columns, bool probabilities,
              const std::string& description);
 

@@ -21,7 +21,7 @@ struct PosteriorSummary {
   std::size_t event = 0;                    // number of event axes among `axes`
   std::vector<double> mean;                 // posterior mean of each scalar
   /// Standard deviations, 5 % and 95 % quantiles. A vector is empty if no scalar has such a value; an element is NaN if
-  /// this scalar has none.
+  /// this scalar has none. Variables with more than 5,000 scalars have no quantiles, unless the fit has stored draws.
   std::vector<double> sd, low, high;
   math::Support support = math::Support::real;  // the set of values that the variable can have
   std::vector<double> total;                    // sum of the pseudo-counts of each Dirichlet; empty for other families
@@ -35,14 +35,14 @@ struct PosteriorSummary {
 };
 
 /// Returns the posterior summaries of all variables that have numbers, in the order of the fit, and the names of the
-/// variables whose factors were not saved.
+/// variables whose factors were not saved. Joint variables are left out, because their members are included.
 std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_summaries(const SavedFit& fit);
 
 /// Mixture components with a smaller weight are left out of most plots, since they are close to their priors.
 inline constexpr double kMinShownWeight = 0.005;
 
-/// The order and the names of the elements of a variable in a plot. If the elements are components with weights, the
-/// heaviest come first and the names include the weights.
+/// The order and the names of the elements of a variable in a plot. If the elements lie along one axis and have
+/// weights, the heaviest come first and the names include the weights.
 struct ShownElements {
   std::vector<std::size_t> order;  // positions of the elements, in the order to show them
   std::vector<std::string> names;  // name of each element, by position
@@ -52,8 +52,9 @@ struct ShownElements {
   std::string omission_note() const;
 };
 /// Returns the elements of `n` along all axes but the last `inner` ones: inner = 1 gives one element for each vector, 0
-/// one for each scalar. Weights are those of the components, else for inner = 1 the shares of the Dirichlets' total
-/// concentrations.
+/// one for each scalar. If the elements are components, their weights are those of the mixture. Otherwise, for inner =
+/// 1 and a variable with Dirichlet factors, they are the total concentrations of the factors, divided by their sum.
+/// Elements of a simplex with inner = 0 are weights themselves and are only ordered.
 ShownElements shown_elements(const SavedFit& fit, const PosteriorSummary& n, std::size_t inner);
 
 }  // namespace lehr::report

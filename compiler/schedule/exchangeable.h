@@ -1,9 +1,9 @@
 // Plates of components (clusters, topics, states) whose elements could change places without changing the model.
 //
 // The search merges, splits and removes such components. Two components are exchangeable if no term of the log joint
-// distinguishes them; stick-breaking weights may, since they only know an order. States of a chain that data
-// distinguish, for example by concentrations for each pair of states, cannot change places, but neighbours can be
-// merged.
+// distinguishes them. Components with stick-breaking weights are accepted too, although these weights depend on the
+// order of the components. States of a chain that data distinguish, for example by concentrations for each pair of
+// states, cannot change places, but neighbours can be merged.
 #pragma once
 #include "compiler/schedule/schedule.h"
 
@@ -14,7 +14,7 @@ namespace lehr::schedule {
 struct Exchangeable {
   /// The plate whose elements are the components (clusters, topics, states).
   model::PlateId plate;
-  /// The latent categories of the items whose values are elements of the plate.
+  /// The local blocks (Schedule::local) that are latent categories with elements of the plate as their values.
   std::vector<BlockId> categories;
   /// True if stick-breaking weights give the components an order.
   bool ordered = false;
@@ -22,9 +22,10 @@ struct Exchangeable {
   bool distinguished = false;
 };
 
-/// Finds the plates of components, from the terms of the log joint. A plate is left out if a term names one of its
-/// elements (by a constant, by data or as a neighbour). So is one for whose elements no global block has elements. A
-/// plate that data distinguish is left out unless all its categories are chains and it has no stick-breaking weights.
+/// Finds the plates of components, from the terms of the log joint. A plate of components is not nested, some local
+/// category chooses its elements, and some global block has an axis over it. It is left out if a term names one of its
+/// elements (by a constant, by data or as a neighbour). A plate that data distinguish is left out unless all its
+/// categories are chains and it has no stick-breaking weights.
 std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Schedule& s);
 
 }  // namespace lehr::schedule

@@ -12,14 +12,16 @@ namespace lehr::schedule {
 
 /// Returns the invariances of the model: one for each plate of components and each set of variables that are connected
 /// by products over it. The steps, stages and storage of `s` must be decided; index variables are added to its algebra.
-/// Sums over items are terms still, of which regroup() makes statistics.
+/// Sums over items are terms in the result; regroup() replaces them by statistics.
 std::vector<Invariance> find_invariances(const model::Model& m, Schedule& s);
 
-/// Returns true if the block is global, or if a sweep begins with the items that it belongs to, and none of the blocks
-/// that the items update before it reads it. The next sweep then forms it from the other blocks alone.
+/// Returns true if the old factor of the block may be ignored when a transformation changes the others. If an item
+/// stage updates the block, the sweep must begin with this stage, and no block that the stage updates before it may
+/// share a term with it. The next sweep then forms it from the other blocks alone. Without an item stage, the result is
+/// true for all blocks but chains, and for the chain whose update begins the sweep.
 bool is_formed_first(const Schedule& s, BlockId b);
 
-/// Returns the invariance in words: "W -> W R, z -> z R^-T over latent; alpha is chosen anew".
+/// Returns the invariance in words: "W -> W R, z -> z R^-T over latent; alpha chosen anew".
 std::string describe(const model::Model& m, const Schedule& s, const Invariance& x);
 
 }  // namespace lehr::schedule

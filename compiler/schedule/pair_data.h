@@ -35,15 +35,17 @@ struct UncoveredPair {
   double excess;
 };
 
-/// The pairs of elements in the data: each pair of the regions once, but for exceptions.
+/// The pairs of elements in the data: each pair of the covered regions once, but for exceptions. A region is covered if
+/// more of its pairs occur exactly once than not at all.
 struct Coverage {
-  /// True if the pairs of an element with itself occur.
+  /// True if the region of the pairs of an element with itself is covered.
   bool diagonal = false;
-  /// True if the pairs occur whose first element comes before the second.
+  /// True if the region of the pairs whose first element comes before the second is covered.
   bool above = false;
-  /// True if the pairs occur whose first element comes after the second.
+  /// True if the region of the pairs whose first element comes after the second is covered.
   bool below = false;
-  /// The pairs that occur in no region, more than once, or in a region but not in the data.
+  /// The pairs that occur although their region is not covered, those that occur more than once, and those of a covered
+  /// region that do not occur.
   std::vector<UncoveredPair> exceptions = {};
 };
 
@@ -53,23 +55,27 @@ class PairData {
   /// Reads `data`, which were bound to `m`; both must outlive this.
   PairData(const model::Model& m, const BoundData& data) : m_(m), data_(data) {}
 
-  /// Returns the number of cells.
+  /// Returns the number of cells, with those where Pairs::present has no value.
   std::int64_t cells(const Pairs& pairs) const;
-  /// Returns the values of a data array, as bound.
+  /// Returns the values of a data array, as bound: missing ones are NaN.
   const std::vector<double>& values(const DataSource& source) const;
   /// Returns the elements of the pair at a cell.
   std::pair<std::int64_t, std::int64_t> elements(const Pairs& pairs, std::int64_t cell) const;
-  /// Returns the one value that more than half of the cells can have, of an array with a number for each cell; nothing
-  /// if no value can.
+  /// Returns the only value of `source`, an array with a number for each cell, that more than half of the cells can
+  /// have. Returns nothing if there is none or it is not finite. It is only a candidate: others() counts how many cells
+  /// differ from it. Cells where Pairs::present has no value do not count, here and below.
   std::optional<double> common_value(const Pairs& pairs, const DataSource& source) const;
-  /// Returns the cells, ascending, whose value is not `common`; nothing if they are more than `most`.
+  /// Returns the cells, ascending, whose value of `source` is not `common`. Returns nothing if they are more than
+  /// `most` or if a value is missing (NaN).
   std::optional<std::vector<std::int64_t>> others(const Pairs& pairs, const DataSource& source, double common,
                                                   std::int64_t most) const;
-  /// Returns which pairs there are; nothing if there would be more than `most` exceptions.
+  /// Returns which pairs there are. Returns nothing if there would be more than `most` exceptions, or if counting the
+  /// pairs would need too much memory: more than 2^20 elements, or more than eight possible pairs for each cell.
+  /// Returns nothing as well if an element is out of range or a pair occurs 255 times.
   std::optional<Coverage> coverage(const Pairs& pairs, std::int64_t most) const;
 
  private:
-  /// Returns true if the cell counts: the variable that must have a value there has one.
+  /// Returns true if the cell counts: Pairs::present has a value there, or is empty.
   bool counts(const Pairs& pairs, std::size_t cell) const;
 
   const model::Model& m_;  // the model

@@ -44,8 +44,8 @@ struct Statistic {
   std::size_t contiguous = 0;
   /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_cached().
   std::optional<std::size_t> stage;
-  /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only; its index variables
-  /// include those of the axes.
+  /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only, in a cached sum of
+  /// blocks outside the stages. A sum of data has none. Its index variables include those of the axes.
   Term inner;
   /// The entry of S that each value is added to, one index for each axis.
   std::vector<density::IndexId> at;
@@ -62,7 +62,8 @@ struct Statistic {
 
 /// One summand of the log joint outside the items: term * S_statistic[at], or the term alone.
 struct OuterTerm {
-  /// The term without the statistic. Its atoms are of outer blocks.
+  /// The term without the statistic. Its atoms are of blocks outside the stages, except in a term with local atoms that
+  /// could not be divided.
   Term term;
   /// The statistic that the term is multiplied by, as an index into Schedule::statistics.
   std::optional<std::size_t> statistic;
@@ -107,11 +108,11 @@ struct Residual {
   std::vector<Side> sides;
   /// True if the pairs have r < r', and not r != r'.
   bool ordered = false;
-  /// The blocks in A and B whose update keeps the sums up to date while it goes along r. Other blocks in them read the
-  /// pairs.
+  /// The blocks that are in A and in B and whose updates maintain the sums while they go along r. Updates of other
+  /// blocks in A or B read the pairs themselves.
   std::vector<BlockId> maintained_by;
 
-  /// Returns the position of the other factor of the pairs.
+  /// Returns the position in `sides` of the other factor of the pairs; of a square, the same position.
   std::size_t other(std::size_t side) const { return sides.size() - 1 - side; }
 };
 
@@ -123,7 +124,7 @@ struct ItemStage {
   /// The blocks that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
-  /// reached.
+  /// reached. That is so if two of them share a term and the model has no `guide order`.
   bool iterate = false;
   /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
   bool refresh = false;
@@ -172,7 +173,7 @@ enum class Tempering {
 
 /// What a caller of plan() chooses.
 struct PlanOptions {
-  /// The terms that a temperature divides.
+  /// The terms that a temperature divides. With Tempering::likelihood, no block is Storage::fused.
   Tempering tempering = Tempering::data;
   /// The size of each plate, by PlateId. With them, and if no step is an item stage, data are summed once by the
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
@@ -191,7 +192,8 @@ struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The component of the element for each event index of the statistic; of a number, the one component.
+  /// The component of each power of the element in the statistic: one for x_k, two for x_k x_l and for the square of a
+  /// number, whose two are equal.
   std::vector<density::IndexId> components;
   /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
   std::optional<std::size_t> scale = {};
@@ -245,14 +247,16 @@ struct QuadraticForm {
   std::size_t variable = 0;
   /// The sum of the products over the elements, for all `first` and `second`.
   Term moments;
-  /// The index variables of the components.
+  /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product, or with a follower of the products with one row of it; and where it belongs.
+  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
   Term coefficient;
+  /// What the coefficient belongs to: the two components of the product, or the row of the follower.
   std::vector<density::IndexId> at;
   /// The matrix that multiplies the products, as an index into Invariance::followers.
   std::optional<std::size_t> follower = {};
-  /// How many of its entries multiply each product: with 1, entry l of row j; with 2, entries j and l of every row.
+  /// How many entries of the follower multiply each product: with 1, entry l of row j; with 2, entries j and l of every
+  /// row. 0 without a follower.
   int order = 0;
 };
 
@@ -267,14 +271,14 @@ struct Invariance {
   std::vector<Transformed> variables = {};
   /// The scales of their priors that are chosen anew.
   std::vector<RescaledPrior> scales = {};
-  /// What it changes besides priors with one statistic of all elements.
+  /// The terms that it changes and that are no priors of single elements.
   std::vector<QuadraticForm> forms = {};
   /// The matrices in the forms.
   std::vector<Follower> followers = {};
 };
 
 /// A shift of constants c that leaves the likelihood alone: z -> z - c, m -> m + sum_k W[k] c[k]. Means move, and with
-/// them the priors and, where W is not known, the expected likelihood: the ELBO is quadratic in c. The constants are an
+/// them the priors and, where W is latent, the expected likelihood: the ELBO is quadratic in c. The constants are an
 /// array, which coefficients of terms read. A change of scale is a shift of logarithms, along which the ELBO is a sum
 /// of exponentials.
 struct Shift {
@@ -310,10 +314,11 @@ struct Schedule {
   conditionals::Conditionals conditionals;
   /// Whether each block's factor is stored in memory, by BlockId.
   std::vector<Storage> storage;
-  /// By BlockId: true if the block lives on the items of the data, or is discrete on a plate that the data size. True
-  /// also for every tangent point of a local bound.
+  /// By BlockId: true if the block is local. Local is a block whose first axis is over items of the data, and a
+  /// discrete one with any axis over a plate that the data size. All sources of counts and all tangent points of local
+  /// bounds are local, too.
   std::vector<bool> local;
-  /// By origin (statement or potential): true if a temperature divides its terms.
+  /// By origin (statement or potential): true if a temperature divides its terms (PlanOptions::tempering).
   std::vector<bool> tempered;
   /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
   std::vector<std::optional<std::size_t>> stage_of;
@@ -339,12 +344,13 @@ struct Schedule {
 
 namespace lehr {
 
-/// Makes the schedule of a model. It never fails: a term that has no faster form is read term by term.
+/// Makes the schedule of a model. It never fails: a term that has no faster form stays whole in Schedule::outer.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
                         const schedule::PlanOptions& options = {});
 
-/// Returns the item stage that has all local blocks, as an index into Schedule::steps, or nothing if there is none.
-/// With such a stage, each item can be inferred from the global factors alone.
+/// Returns the item stage that has all local blocks (Schedule::local), as an index into Schedule::steps. Returns
+/// nothing if no stage has all of them, or if there are none. With such a stage, each item can be inferred from the
+/// global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
 
 /// Returns the text of `lehr emit --as schedule`: steps, refreshes, statistics, residual forms and outer terms.

@@ -14,14 +14,15 @@ namespace lehr::schedule {
 ///     sum(i, j) ties[i, j] x[i] y[j] + sum(i, j) (1 - ties[i, j]) u[i] v[j]
 ///       ->   sum(e) x[first[e]] y[second[e]] + sum(i, j) u[i] v[j] - sum(e) u[first[e]] v[second[e]]
 /// The e are the elements of a plate that is added to the model, with the data at the pairs that differ. The sum over
-/// all pairs gets a residual form (Residual in schedule.h). Its value is the same for all values of the variables.
+/// all pairs gets a residual form (Residual in schedule.h). The log joint stays the same for all values of the
+/// variables.
 ///
-/// `of_items` says by block which ones item stages update; their terms stay as they are. `model`, `conditionals` and
-/// `data` are changed together. Returns false if nothing is changed.
+/// `of_items` is true, by BlockId, for blocks that item stages update. Terms with such a block or with a chain stay as
+/// they are. `model`, `conditionals` and `data` are changed together. Returns false if nothing is changed.
 bool separate_pairs(model::Model& model, conditionals::Conditionals& conditionals, BoundData& data,
                     const std::vector<bool>& of_items, const Thresholds& thresholds);
 
-/// Returns true if separate_pairs() added the plate, so that the model's text does not have it.
+/// Returns true if separate_pairs() added the plate. The text of the model does not have such a plate.
 bool is_pair_list(const model::Plate& plate);
 
 }  // namespace lehr::schedule

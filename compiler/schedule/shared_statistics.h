@@ -10,15 +10,16 @@
 
 namespace lehr::schedule {
 
-/// Adds statistics to a schedule, and finds those that are there.
+/// Adds statistics to a schedule. It adds none if an earlier one has an equal inner part, but reuses that one.
 class SharedStatistics {
  public:
-  /// Starts with no statistics known.
+  /// Adds statistics to `s`, which must outlive this object. Statistics that `s` already has are not reused.
   explicit SharedStatistics(Schedule& s) : s_(s), a_(s.conditionals.density.algebra) {}
 
-  /// Registers the sum `stat`, which has all but its arrays, and returns the outer part of its term, which reads the
-  /// entry `outer_at`. Inner parts that are equal up to names of index variables and order of axes share one statistic.
-  /// `item` is the index variable of the items where an item stage forms the sum.
+  /// Registers the sum `stat`, which has all but its arrays, and returns `outer`, the outer part of its term, as a
+  /// product with the statistic. `outer_at` is the entry of `stat` that the outer part is multiplied by. Inner parts
+  /// that are equal up to names of index variables and order of axes share one statistic. If an item stage forms the
+  /// sum, `item` is the index variable of its items, and a new statistic is also added to the terms of the stage.
   OuterTerm add(Statistic stat, Term outer, std::vector<density::IndexId> outer_at, density::IndexVarId item);
 
  private:
@@ -27,7 +28,8 @@ class SharedStatistics {
   /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local
   /// statistics in them. It limits the pairs that same() compares.
   std::vector<std::int64_t> signature(const Term& inner) const;
-  /// Returns the permutation of axes under which `stat` is `existing`; nothing if they are different.
+  /// Returns the permutation of axes under which `stat` is `existing`: for each axis of `existing`, the axis of `stat`.
+  /// Returns nothing if they are different, or if 120 assignments of index variables do not show that they are equal.
   std::optional<std::vector<std::size_t>> same(const Statistic& existing, const Statistic& stat);
   /// Returns true if guards, multiplicities and atoms of `x` are those of `y` after renaming, in the same order.
   bool equal_parts(const Term& x, const Term& y, const density::Algebra::Substitution& rename);

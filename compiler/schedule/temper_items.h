@@ -20,7 +20,8 @@ struct TemperedItems {
 };
 
 /// Multiplies each term of a tempered origin by 1 / T of its item. `tempered` is Schedule::tempered of the same model.
-/// If some tempered term does not belong to exactly one item, it returns a text that says why.
+/// If no origin is tempered, or some tempered term does not belong to exactly one item of one plate, it returns a text
+/// that says why.
 std::variant<TemperedItems, std::string> temper_items(const model::Model& model,
                                                       const conditionals::Conditionals& conditionals,
                                                       const std::vector<bool>& tempered);

@@ -6,12 +6,13 @@
 
 namespace lehr::schedule {
 
-/// Returns, by PlateId, true for plates of items: the first axis of an observed statement, and the like
-/// (model::is_item_plate).
+/// Returns, by PlateId, true for plates of items as model::is_item_plate defines them. Only the entries of plates that
+/// are their own set (Plate::set) can be true.
 std::vector<bool> item_plates(const model::Model& m);
 
-/// Returns, by origin, true for terms of the data: observed statements, potentials, statements on the items, and
-/// origins with a local block (Schedule::local).
+/// Returns, by origin, true for terms of the data: observed statements, potentials, statements with an axis over items,
+/// and origins with an atom of a local block. The tangent points of a variable outside the items do not count as such
+/// atoms. Of `s`, only Schedule::conditionals and Schedule::local are read.
 ///
 /// The prior of a continuous local variable is left out if the integral of the tempered density depends on that
 /// variable: topic proportions, or scales of single points. So is the prior of what such a variable depends on. These

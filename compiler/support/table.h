@@ -5,8 +5,8 @@
 
 namespace lehr {
 
-/// Returns true if row k of the table has `key` equal to the k-th enumerator, for all k. Tables static_assert it: it is
-/// what makes `table[enumerator]` the right row.
+/// Returns true if each row k of the table has `key` equal to enumerator k. Tables static_assert this, so that
+/// `table[enumerator]` is the right row. Rows that are missing at the end are not noticed.
 template <class Rows, class Row, class Key>
 constexpr bool rows_match_enum(const Rows& rows, Key Row::*key) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
