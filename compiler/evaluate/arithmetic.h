@@ -1,11 +1,12 @@
-// The arithmetic in expressions of a model, for numbers of any type: real numbers (ModelEvaluator) and polynomials
-// (posterior/symbolic.h).
+// The arithmetic in expressions of a model, for numbers of any type: real numbers (ModelEvaluator), tables over
+// discrete elements (joint_table.cpp) and polynomials (posterior/symbolic.h).
 #pragma once
 #include "compiler/evaluate/forward.h"
 
 namespace lehr {
 
-/// Returns true for a value that no further summand changes. A real number is none, since NaN shows in the result.
+/// Returns true for a value that no further summand changes, so that sums stop at it. It is false for every real
+/// number: a sum that is NaN stays NaN.
 constexpr bool is_undefined(double) { return false; }
 
 /// A visitor of the nodes whose entries are sums and products of entries of their operands. It returns entry (i, j) of
@@ -37,7 +38,7 @@ struct Arithmetic {
   }
 
  private:
-  /// Returns the product of a vector, or of a row of a matrix, with another vector.
+  /// Returns the inner product of two vectors. With `row`, `left` is a matrix, whose row is the first vector.
   Number dot(model::ExprId left, std::optional<std::size_t> row, model::ExprId right) const {
     Number total = zero;
     for (std::size_t k = 0; k < evaluator.extent_of(right, 0) && !is_undefined(total); ++k) {

@@ -7,7 +7,7 @@
 namespace lehr {
 
 /// Returns, by VariableId, the ancestors of a statement: true for every variable that its density depends on, directly
-/// or through latent variables. Observed variables are included, but not what lies behind them.
+/// or through latent variables. Observed variables are included, but their ancestors are not.
 std::vector<bool> ancestors(const model::Model& model, const model::Statement& statement);
 
 /// Returns, by VariableId, true for the latent variables that belong to single observations. Only one observed variable

@@ -92,7 +92,7 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   return !std::isnan(math::log_density(row, probe));
 }
 
-/// Draws the missing elements of a Forward.
+/// Draws the missing elements of a ModelEvaluator.
 class Simulator {
  public:
   Simulator(ModelEvaluator& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}

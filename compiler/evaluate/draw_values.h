@@ -1,5 +1,5 @@
-// Ancestral sampling: draws every value that is missing, given the values that are there. Parents are drawn
-// before children.
+// Ancestral sampling: draws every missing value from its distribution given its parents. Parents are drawn before
+// children. Values that are not missing stay; they change the draws of their children only.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,15 +10,19 @@
 
 namespace lehr {
 
-/// Returns the random generator with which an element is drawn; it must outlive the call.
+/// Returns the random generator with which an element is drawn. The generator must outlive the call of draw_values().
 using RngOf = std::function<Rng&(Element)>;
 
 /// Draws every element of `forward` that contains a NaN from its distribution given its parents, and stores it there.
+/// All entries of such a vector are drawn.
 ///
-/// Parents come first; chains are drawn along their ordered plate. Auxiliary variables and potentials are ignored. The
-/// result is a function of the generators' states. It stops with an error if an element cannot be drawn; later
-/// elements stay NaN. ExitCode::model: a prior is improper whatever the data. ExitCode::numerical: a parameter is
-/// outside its domain. ExitCode::data: neither model nor data give the total of a multinomial.
+/// Parents come first; chains are drawn along their ordered plate. Auxiliary variables and potentials are ignored. A
+/// latent variable with limits is drawn from the truncated Normal, an observed one is clamped to them (censored). The
+/// result is a function of the generators' states.
+///
+/// It stops with an error if an element cannot be drawn; later elements stay NaN. ExitCode::model: a prior is improper,
+/// or has constant parameters outside their domain. ExitCode::numerical: a parameter that is drawn or given is outside
+/// its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of);
 /// Draws all missing elements of `forward` from the model with one random generator; otherwise as the function above.
 std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng);

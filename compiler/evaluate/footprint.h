@@ -19,7 +19,8 @@ struct SizedArray {
 /// Returns the size of every variable's values. Any fit needs more than their sum; auxiliary variables count as 0.
 std::vector<SizedArray> value_sizes(const model::Model& m, const BoundData& data);
 
-/// Returns an error of ExitCode::data that names the largest arrays if all together exceed the memory of this machine.
+/// Returns an error of ExitCode::data if all arrays together exceed the memory that this process may use
+/// (available_memory()). It names the largest five. Returns nullopt if they fit.
 std::optional<Error> too_large(std::vector<SizedArray> arrays);
 
 }  // namespace lehr

@@ -64,8 +64,8 @@ class ModelEvaluator {
   std::span<const double> values(Element e) const {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
-  /// Returns the number of elements of a variable: the product of the lengths of its plates. A vector or matrix counts
-  /// as one element.
+  /// Returns the number of elements of a variable: the product of the sizes of its plates. A nested plate counts the
+  /// elements of all rows, and its parent does not count. A vector or matrix counts as one element.
   std::size_t elements(model::VariableId v) const;
   /// Returns the number of values of one element: 1 for a number, the length of a vector, the entries of a matrix.
   std::size_t width(model::VariableId v) const;
@@ -79,7 +79,7 @@ class ModelEvaluator {
   double state(model::VariableId v, std::size_t k) const;
 
   /// Returns the element that an expression refers to as a whole, such as the vector `theta[d]`. Returns nothing for
-  /// any other expression, and for a reference to a part.
+  /// any other expression, such as a reference to one entry of a vector or to several elements.
   std::optional<Element> named(model::ExprId id, const IndexValues& at) const;
 
   /// Returns the offset in values() of the first number that a reference such as `mu[z[n]]` reads. Discrete variables
@@ -112,7 +112,7 @@ class ModelEvaluator {
     return rank == 0 ? 0 : rank == 1 ? i : i * extent_of(e, 1) + j;
   }
 
-  /// Evaluates an expression at these values of the index variables.
+  /// Evaluates an expression at these values of the index variables. Missing values are treated as by entry().
   Tensor value(model::ExprId e, const IndexValues& at) const;
   /// Returns one entry of an expression at these values of the index variables: entry i of a vector, or (i, j) of a
   /// matrix. A scalar expression has the same value for all i and j. A missing value is read as NaN; the first discrete
@@ -120,15 +120,21 @@ class ModelEvaluator {
   double entry(model::ExprId e, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
 
   /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part
-  /// of a mixture, otherwise `main`.
+  /// of a mixture, otherwise `main`. If the choice is missing, it is recorded for unknown(), and the first part is
+  /// returned.
   const model::Distribution& distribution(const model::Statement& s, const IndexValues& at) const;
-  /// Returns the distribution's parameters at an element in canonical form, with the extent of the variable.
+  /// Returns the parameters of the element's distribution by their canonical names, with the extent of the variable. A
+  /// variance that the model writes, for example, becomes a precision.
   math::Environment parameters(const model::Statement& s, const IndexValues& at) const;
-  /// Returns log p(element | parents) of the statement's element, with all constants; multiplicities (`times`) do not
-  /// count. NaN if a discrete value that it needs is unknown, see unknown().
+  /// Returns log p(element | parents) of the statement's element; multiplicities (`times`) do not count. It has all
+  /// constants, except that a latent variable with limits has the density before truncation, and -inf outside them.
+  ///
+  /// A censored value contributes the probability of its tail. Missing entries of a Normal vector are integrated out,
+  /// if some are observed. Returns NaN if a discrete value is missing that was read since the last clear(): see
+  /// unknown().
   double log_density(const model::Statement& s, const IndexValues& at) const;
   /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
-  /// to 0 or 1.
+  /// to 0 or 1. Returns nothing for other expressions.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
   /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
   /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.

@@ -1,5 +1,5 @@
-// The order in which the variables of a model can be drawn: a topological order of its statements, with chains that
-// depend on each other kept together.
+// The order in which the variables of a model can be drawn: a topological order of its statements. Chains that depend
+// on each other form one group of it.
 #pragma once
 #include <vector>
 
@@ -17,7 +17,8 @@ struct DrawGroup {
   std::vector<model::IndexVarId> ordered;
 };
 
-/// Returns every statement once, each after the statements of the variables that it uses.
+/// Returns every statement once. Each comes after the statements of the variables that it uses, except for those that
+/// it uses with a lag in its own group.
 std::vector<DrawGroup> draw_order(const model::Model& model);
 
 }  // namespace lehr

@@ -36,10 +36,10 @@ class RunningMoments {
   explicit RunningMoments(std::size_t columns = 1) : columns_(columns) {}
   /// Adds whole rows of data, row-major, to the moments; NaN is skipped.
   void add(std::span<const double> values);
-  /// Adds all rows of another accumulator to the moments.
+  /// Adds all rows of another accumulator to the moments. Both have the same columns, unless one has no data.
   void add(const RunningMoments& more);
   /// Returns the moments of all rows so far. The standard deviation has divisor n - 1; it is 0 for fewer than two
-  /// values.
+  /// values. The mean of a column without values is 0.
   ColumnMoments moments() const;
   /// Returns the number of columns.
   std::size_t columns() const { return columns_.size(); }

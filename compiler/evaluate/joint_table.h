@@ -24,14 +24,19 @@ class JointTabulator {
   JointTabulator(ModelEvaluator& forward, std::function<bool(Element)> is_summed)
       : forward_(forward), is_summed_(std::move(is_summed)) {}
 
-  /// Returns log p(element | parents) of a known number. Returns nothing if it depends on an element that may not be in
-  /// a table, if the table would be large, or where the family has no formula of numbers alone.
+  /// Returns log p(element | parents) of an element that is a number and has a value.
+  ///
+  /// Returns nothing for other elements, and for statements with limits or with parts (a mixture). Nor is there a table
+  /// if it would have more than 65,536 entries, or if it depends on an element that may not be in a table. The density
+  /// must be a formula of numbers alone, and no parameter may be the logistic or probit of a number, since the
+  /// accurate logarithms of such a probability (ModelEvaluator::logarithms) have no table.
   std::optional<JointTable> log_density(const model::Statement& s, const IndexValues& at);
 
  private:
-  /// Returns one entry of an expression.
+  /// Returns the table of one entry of an expression. It has no values if it would be too large. If `failed_` is set,
+  /// the returned table is not a result.
   JointTable entry(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
-  /// Returns one entry of an expression by evaluating it at every joint value.
+  /// Returns the same as entry(), by evaluating the expression at every joint value.
   JointTable enumerated(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
 
   ModelEvaluator& forward_;

@@ -1,6 +1,6 @@
 // Sums over discrete elements by variable elimination.
 //
-// The factor graph is found by trial evaluation. A density is evaluated in a Forward whose discrete elements are
+// The factor graph is found by trial evaluation. A density is evaluated in a ModelEvaluator whose discrete elements are
 // unknown; unknown() then names one that it needs. That element gets its first value, and the evaluation is repeated
 // until nothing is missing. For `x[n] ~ Normal(mu[z[n]], tau)` with z[n] unknown, the first trial reports z[n]; the sum
 // is then over the values of z[n], with its prior as a further factor.
@@ -205,7 +205,7 @@ double MarginalDensity::log_density_of_element(model::StatementId statement, Ele
   return log_sum({{statement, element}});
 }
 
-/// Returns as factors the observations that depend on no chain, and each sequence that has observations.
+/// Returns as factors the observations that depend on no chain, and each observed sequence.
 std::optional<std::vector<MarginalDensity::Factor>> MarginalDensity::factors_of(
     const std::vector<Observation>& observations) {
   std::vector<model::VariableId> chains;

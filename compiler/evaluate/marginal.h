@@ -1,5 +1,6 @@
-// Log densities of observations with discrete latent variables summed out exactly. The method is variable elimination
-// on the factor graph (Bishop 8.4; Zhang & Poole 1994), and the forward recursion for chains.
+// Log densities of observations with discrete latent variables summed out. The method is variable elimination on the
+// factor graph (Bishop 8.4; Zhang & Poole 1994), and the forward recursion for chains. Both are exact; only sums of too
+// many terms are estimated by draws, where the user of the class allows it.
 #pragma once
 #include <cmath>
 #include <map>
@@ -57,8 +58,9 @@ class MarginalDensity {
   MarginalDensity(const MarginalDensity&) = delete;
   MarginalDensity& operator=(const MarginalDensity&) = delete;
 
-  /// Raises all densities to this power from now on, 1 / T at temperature T. Probabilities that are given stay. Sums
-  /// that would be estimated are then refused.
+  /// Raises all densities to this power from now on, 1 / T at temperature T. Given probabilities
+  /// (Summation::given_probabilities) are not raised. With a power other than 1, sums that would be estimated are
+  /// refused.
   void set_power(double power) { power_ = power; }
 
   /// Returns the log density of all observations together, with the discrete variables summed out.
@@ -74,16 +76,19 @@ class MarginalDensity {
   /// Returns the standard error, in nats, of the last log_density() due to draws; 0 if it is exact.
   double error() const { return std::sqrt(squared_error_); }
 
-  /// Returns the observation or chain element that prevents a sum over paths, because it depends on more than two
-  /// successive elements of one sequence. Returns nothing if there is none.
+  /// Returns the observation that prevents a sum over paths (DiscreteChains::Use::refused) in this or an earlier
+  /// log_density(). If a transition prevents it (DiscreteChains::refused()), returns the first element of the first
+  /// chain. Returns nothing if nothing prevents it.
   const std::optional<Element>& refused() const { return refused_; }
 
-  /// Returns what each sequence of the chain contributed to the last log_density(), in order of their first elements.
-  /// It is empty if two sequences share an element that is summed over.
+  /// Returns what each sequence of the chains contributed to the last log_density(), in order of their first elements.
+  /// That is the log density of the connected component of the factor graph that has the sequence, 0 if nothing of it
+  /// is observed. It is empty if there are no chains, or if two sequences share an element that is summed over.
   const std::vector<SequenceDensity>& sequences() const { return sequences_; }
 
-  /// Returns log p(element | parents) of one element. Variables of kind Summation::per_observation and
-  /// given_probabilities are summed out. NaN if other discrete values that it needs are unknown.
+  /// Returns log p(element | parents) of one element, raised to the power of set_power(). Variables of kind
+  /// Summation::per_observation and given_probabilities are summed out. NaN if other discrete values that it needs are
+  /// unknown, or if the sum needs more than 20,000 densities.
   double log_density_of_element(model::StatementId statement, Element element);
 
  private:
@@ -91,12 +96,13 @@ class MarginalDensity {
   /// number).
   using Factor = std::variant<Observation, Element, std::size_t>;
 
-  /// Returns the log of the product of these densities. It is summed over the unknown elements of kind
-  /// `per_observation` and `given_probabilities` that they read. Returns NaN, and sets `blocked_`, if an element of
-  /// kind `joint` is unknown.
+  /// Returns the log of the product of these densities, each raised to `power_`. It is summed over the unknown elements
+  /// of kind `per_observation` and `given_probabilities` that they read. Returns NaN if an element of another kind is
+  /// unknown (and sets `blocked_` if the kind is `joint`), or after too many evaluations.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
   /// Returns the log density of one observation, summed over elements of kind `per_observation` and
-  /// `given_probabilities`. It is estimated by draws if the sum has too many terms.
+  /// `given_probabilities`. If the sum has too many terms, it is estimated by draws where that is allowed; otherwise
+  /// `too_large_` is set, and NaN returned.
   double log_sum_of(const Observation& o);
   /// Estimates the log density of one observation from draws of the elements that it depends on.
   double log_sum_of_draws(const Observation& o);
@@ -107,14 +113,14 @@ class MarginalDensity {
   /// fit the chains.
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
   /// Returns the log of one factor of the sum, for the values that the jointly summed elements have at present in the
-  /// ModelEvaluator.
+  /// ModelEvaluator. Returns NaN, and sets `blocked_`, if the factor needs one that has no value.
   double value(const Factor& f);
   /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
   /// A factor, and the joint elements without a value that it depends on.
   struct OpenFactor {
     Factor factor;
-    std::vector<Element> waits;
+    std::vector<Element> waits;  // these elements
   };
   /// Returns the log values of an observation at all joint values of the elements that it depends on; nothing if they
   /// have to be evaluated one by one.

@@ -4,7 +4,7 @@
 //
 // Equal work is done once: items that differ at most in the sizes of their rows are evaluated once for each combination
 // of sizes; elements of a nested plate that are alike (tokens of a document) are evaluated once and raised to their
-// number; a sum over connected items is kept for as long as its tables stay the same.
+// number; a sum over connected items is cached for as long as its tables stay the same.
 #include "compiler/evaluate/normaliser.h"
 
 #include <fmt/format.h>

@@ -1,16 +1,16 @@
 // The tempered normaliser of a model's data: log C(T) = sum over items i of log integral p(x_i, z_i | globals)^(1/T),
 // at several temperatures T. Tempering divides by it, so that tempered densities stay normalised.
 //
-// It is found recursively through the local variables. Observed values are integrated by the tempered integral of their
-// family, all of them: known values of a variable that has missing ones, too. Discrete local variables are summed out
-// by variable elimination, together with potentials. Continuous local variables are integrated like data if their prior
-// is tempered (schedule/tempered.h); otherwise they are fixed at given values, as are data on which other data depend.
-// All constants and base measures are included, as in the energy of the data.
+// It is found recursively through the local variables. Every observed value is integrated by the tempered integral of
+// its family; an element with a missing value has no factor. Discrete local variables are summed out by variable
+// elimination, together with potentials. Continuous local variables are integrated like data if their prior is tempered
+// (schedule/tempered.h); otherwise they are fixed at given values, as are data on which other data depend. All
+// constants and base measures are included, as in the energy of the data.
 //
-// What an auxiliary variable adds is integrated too if the log joint with it is exact: the sources of counts, and the
-// number behind a probit link, a censored value or an interval. Those who see only an interval see one of those that
-// make up the line, so the integral is over all of it. A local bound makes the energy of the data smaller; C(T) is that
-// of the density, and the tempered ELBO stays a bound.
+// An auxiliary variable is integrated too if the log joint with it is exact: the sources of counts, and the number
+// behind a probit link, a censored value or an interval. The possible observations of such a number are intervals that
+// partition the real line, so the integral is over the whole line. A local bound makes the energy of the data smaller;
+// C(T) is that of the density and not of its bound, so the tempered ELBO is still a lower bound.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -25,33 +25,37 @@ namespace lehr {
 /// Computes the log of the tempered normaliser C(T) of one model and data set, at several temperatures T.
 class TemperedNormaliser {
  public:
-  /// The schedule says which statements are tempered and which variables are local. All references must outlive the
-  /// object.
+  /// The schedule says which statements are tempered and which variables are local. `temperatures` ascend. All
+  /// references must outlive the object.
   TemperedNormaliser(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                      std::vector<double> temperatures);
 
   /// Returns the reason why the model's normaliser cannot be computed this way; empty if it can.
   std::string unsupported_reason() const;
 
-  /// Returns the reason if the sums prove too large: a term depends on too many joint states of discrete variables.
-  /// Empty if they do not. With `every_item` all items are tried, otherwise the representatives. `values` are as for
-  /// at().
+  /// Returns the reason why log C(T) cannot be computed at these values; empty if it can. Reasons are: a sum is over
+  /// too many joint states of discrete variables, it needs a discrete variable whose prior is not tempered, only some
+  /// entries of an element have data, or the summands of a rate of counts are not found. With `every_item` each item is
+  /// tried alone, and items that are not independent are a reason too; otherwise those that at() evaluates are tried.
+  /// `values` are as for at().
   std::string unsupported_reason(ModelEvaluator& values, bool every_item) const;
 
   /// Concentrations of Dirichlet factors, by VariableId, in the order of values; empty for other variables. If such a
   /// simplex is the parameter of categories, the exact moments E[x_k^(1/T)] replace its value.
   using Concentrations = std::vector<std::vector<double>>;
   /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
-  /// Discrete local variables must be unknown (NaN). With `items`, the sum over these represents all items; at most
-  /// 2000 are evaluated.
+  /// Discrete local variables must be unknown (NaN). If items are independent and differ in more than the sizes of
+  /// their rows, at most 2000 of `items` (empty: of all items) are evaluated, evenly spaced. Their sum is scaled to the
+  /// copies of all items.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns log C(T) of each of these items, interpolated as in interpolated_at(). For an item with copies (`times`)
-  /// it is that of one copy.
+  /// Returns log C(T) of each of these items, [item][temperature], interpolated as in interpolated_at(). For an item
+  /// with copies (`times`) it is that of one copy. Items must be independent: unsupported_reason() with `every_item`.
   std::vector<std::vector<double>> by_item(ModelEvaluator& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
-  /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`).
+  /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`). It is empty if no
+  /// statement is tempered.
   std::vector<double> copies() const;
 
   /// An estimate of log C(T) at each temperature, and its standard error, in nats; the error is empty if it is exact.
@@ -63,11 +67,13 @@ class TemperedNormaliser {
   Estimate interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
-  /// Estimates the log of the mean of C(T) over `draws` draws of the global variables from their priors.
+  /// Estimates the log of the mean of C(T) over `draws` draws from the prior, of all latent variables that are not
+  /// discrete and local. The error is the standard error of that log. The estimate is NaN if log C(T) depends on a
+  /// variable with an improper prior.
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
-  /// A cache for one computation of log C(T), and its refusal.
+  /// Results that one computation of log C(T) uses several times, and the reason if it is refused.
   struct SharedResults {
     /// log E[x_k^(1/T)] of a Dirichlet element: of the sum over entries, and of each entry.
     struct Moments {
@@ -101,27 +107,29 @@ class TemperedNormaliser {
   struct SampleSums {
     Logs first, second;   // of log C(T) of an item and of its square, both times the square of the item's copies
     double squares = 0;   // of the squares of copies
-    double variance = 0;  // what turns the sum of squared residuals into the variance of the estimate; 0: it is exact
+    double variance = 0;  // the factor from the sum of squared residuals to the estimate's variance; 0: it is exact
   };
   /// Returns log C(T) of all items together, estimated from a sample of them if they are many and not connected.
-  /// Then `sums` has those of the sample.
+  /// Then `sums`, unless null, gets the sums over the sample.
   Logs of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache,
               SampleSums* sums = nullptr) const;
   /// Returns log C(T) of one item, by temperature.
   Logs of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
   /// Returns log C(T) of all items together, by temperature: one sum over all their discrete elements.
   Logs of_connected(ModelEvaluator& f, SharedResults& cache) const;
-  /// Sums elements out of tables. Returns false if the computation is refused.
+  /// Sums the elements for which `wanted` holds out of tables. Returns false if the computation is or was refused.
   bool sum_tables(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
                   SharedResults& cache) const;
-  /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or they are on
-  /// several plates. Empty if it is a product.
+  /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or data and local
+  /// variables are on several plates or on none. Empty if it is a product.
   std::string why_connected() const;
   /// Returns true if elements of a nested plate are alike: no density depends on their position.
   bool are_alike(model::PlateId inner) const;
-  /// Returns true if some elements of the variable may have no terms: missing values, and what no data depend on.
+  /// Returns true if some elements of the variable may have no terms: their values are missing, or no data depend on
+  /// them.
   bool may_lack_terms(model::VariableId v) const;
-  /// Returns true if the log joint has terms of the element.
+  /// Returns true if the log joint has terms of the element. Refuses the computation if only some of its entries have
+  /// data.
   bool has_terms(const ModelEvaluator& f, Element e, SharedResults& cache) const;
   /// Returns the auxiliary variable of this kind that the compiler added for the terms of `host`, if there is one.
   std::optional<model::VariableId> added_for(model::VariableId host, model::Auxiliary::Kind kind) const;
@@ -133,7 +141,8 @@ class TemperedNormaliser {
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.
   Logs tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& cache) const;
-  /// Returns the table of a factor, by temperature, over `own` and the discrete elements that `evaluate` misses.
+  /// Returns the table of a factor, by temperature, over `own` and the discrete elements that `evaluate` finds without
+  /// a value.
   TemperedTable tabulate(ModelEvaluator& f, std::optional<Element> own, const std::function<Logs()>& evaluate,
                          SharedResults& cache) const;
   /// Returns the table of the tempered log density of one element, over the values of the discrete elements that the
@@ -150,7 +159,8 @@ class TemperedNormaliser {
   const Logs& moments(Element e, std::optional<std::size_t> k, std::size_t width, SharedResults& cache) const;
   /// Returns true for discrete local variables, which are summed over.
   bool is_summed(model::VariableId v) const;
-  /// Returns true if the density of the statement depends on the position in this plate.
+  /// Returns true if the density of the statement depends on the position in this plate, other than through discrete
+  /// local variables at the same position. True also for every statement that reads with a lag.
   bool mentions(const model::Statement& s, model::PlateId plate) const;
 
   const model::Model& model_;

@@ -36,9 +36,12 @@ struct CentredModel {
 /// the model depends on differences.
 ///
 /// The condition: whatever has a reference has a location family or a flat prior, and occurs only as a plain summand of
-/// means. A variable has one reference for all elements, or one for each column. `data` is bound to `model`, or
-/// to it with its auxiliary variables. Returns nothing if the condition fails, if nothing is ill-scaled, or if latent
-/// variables have observed values (BoundData::clamped).
+/// means, in no potential and with no limits. A variable has one reference for all elements, or one for each column.
+/// `data` is bound to `model`, or to it with its auxiliary variables.
+///
+/// Ill-scaled variables that fail the condition stay as they are. Returns nothing if all fail, if nothing is
+/// ill-scaled, or if latent variables have observed values (BoundData::clamped). Nor is a model centred if its guide
+/// joins other variables than a mean and its precision.
 std::optional<CentredModel> centre_model(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -19,8 +19,8 @@ namespace lehr {
 /// the model leaves open. Nested plates are packed with their parents into one axis. The result is a function of
 /// `seed`.
 ///
-/// Errors: ExitCode::model for potentials and for priors that are improper whatever the data; ExitCode::numerical for
-/// parameters outside their domain; otherwise those of bind_givens().
+/// Errors: ExitCode::model for potentials; ExitCode::data for multiplicities other than 1, for vectors of which only
+/// some entries are given, and for sizes that exceed the memory; otherwise those of draw_values() and bind_givens().
 Result<std::vector<NamedArray>> simulate(const model::Model& model, const Dataset& dataset, const Settings& settings,
                                          std::uint64_t seed);
 

@@ -20,9 +20,11 @@ struct Lattice {
   std::vector<double> pair;
 };
 
-/// Returns the log of the sum of all paths' weights; -inf if no path is possible.
+/// Returns the log of the sum of all paths' weights; -inf if no path is possible. A weight is exp(sum of the potentials
+/// along the path).
 double log_sum_over_paths(const Lattice& lattice);
-/// Returns the states of the most probable path, the first of several; empty if no path is possible.
+/// Returns the states of the most probable path, one for each element; empty if no path is possible. Of several equally
+/// probable paths, the one with the lower state is taken, from the last element backwards.
 std::vector<std::int64_t> viterbi_path(const Lattice& lattice);
 
 /// A function that returns log p(element | parents) by a statement, at the present values of a ModelEvaluator.
@@ -46,9 +48,10 @@ class DiscreteChains {
   /// Returns the value of one chain in a joint state, which is a combination of values of all chains. `chain` is the
   /// position among the chains.
   std::size_t value_of(std::size_t chain, std::size_t state) const;
-  /// Returns the sequences of the chains: for each, the positions of its elements in order.
+  /// Returns the sequences, which all chains share. Each is the positions of its elements (Element::position), in order
+  /// of time.
   const std::vector<std::vector<std::size_t>>& sequences() const { return sequences_; }
-  /// Returns true if observations depend on the sequence, or if values of its elements are observed.
+  /// Returns true if add() has added an observation to the sequence, or if a value of its elements is observed.
   bool is_observed(std::size_t sequence) const;
 
   /// What add() did: `none`, the observation depends on no element of the chains; `added`; `refused`, it does not fit.

@@ -14,6 +14,7 @@ struct LogTable {
 };
 
 /// An order in which variable elimination sums discrete elements out, and the total size of the tables that it forms.
+/// If one table exceeds the limit, `elements` ends with the element that would form it, and `entries` is infinite.
 struct EliminationOrder {
   std::vector<std::size_t> elements;  // in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
@@ -21,8 +22,8 @@ struct EliminationOrder {
 
 /// Chooses an elimination order: the element whose elimination forms the smallest table comes next; if a table is then
 /// too large, the order of the elements' numbers is tried. `scopes` are those of the factors, `states` the number of
-/// values of each element, `most` the largest table allowed. Elements marked in `retained` are not eliminated; if it is
-/// empty, all are.
+/// values of each element, `most` the largest number of entries of a table. Elements marked in `retained` are not
+/// eliminated; if it is empty, all are.
 EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& scopes,
                                    const std::vector<std::size_t>& states, double most,
                                    const std::vector<bool>& retained = {});

@@ -24,16 +24,17 @@ struct TemperedTable {
 
   /// Returns the number of assignments.
   double assignments() const;
-  /// Returns true if both have the same elements and numbers.
+  /// Returns true if both have the same elements in the same order, and the same numbers.
   bool operator==(const TemperedTable&) const = default;
 };
 
 /// Calls `visit` for every assignment of values to the dimensions of the table, the last fastest.
 void each_assignment(const TemperedTable& table, const std::function<void(const std::vector<std::size_t>&)>& visit);
 
-/// Sums elements out of the product of `tables`. What is left replaces them: tables over the elements that `wanted`
-/// does not hold for, and one without elements. Returns the element at which a table would have more than kMostStates
-/// entries, and then leaves the tables as they are; nothing otherwise.
+/// Sums the elements for which `wanted` holds out of the product of `tables`. What is left replaces them: tables over
+/// the other elements, and last one without elements. `temperatures` is the number of temperatures in each table.
+/// Returns the element at which a table would have more than kMostStates entries, and then leaves the tables as they
+/// are; nothing otherwise.
 std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
                                std::size_t temperatures);
 

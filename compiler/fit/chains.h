@@ -27,17 +27,19 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
 /// another length was interrupted. Failed chains are selected only if all have failed.
 std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs);
 
-/// The draws of a sampler: its complete chains, and what they say together.
+/// The draws of a sampler: its complete chains, and their summary.
 struct DrawnChains {
   std::vector<const GibbsReport*> chains;  // the complete chains, at least one; the runs own them
   ChainSummary summary;                    // moments and diagnostics of every number
-  std::string predictive_extent;  // which draws have log likelihoods and replicates: "every draw", "one draw in 10"
+  /// Which draws have log likelihoods and replicated data: "every draw", "one draw in 10", "none" or "none: REASON".
+  std::string predictive_extent;
 };
 /// Summarises the complete chains of a fit. Returns nullopt if there are none: no draws, or another method.
 std::optional<DrawnChains> drawn_chains(const Fitting& fitting, const std::vector<TracedRun>& runs);
 
-/// Converts a summary to entries of fit.json. "sampling" has the log evidence, the largest R-hat and the smallest
-/// effective sample sizes; "variables" has these extremes by variable. They are null where there is no finite value.
+/// Converts a summary to entries of fit.json. "sampling" has the largest R-hat and the smallest effective sample sizes;
+/// "variables" has these extremes by variable. They are null where there is no finite value. Of parallel tempering,
+/// "sampling" also has the log evidence, its error, and the ladder of powers.
 nlohmann::json to_json(const ChainSummary& summary);
 
 /// Formats a summary as CSV, one line for each number, with the header name,mean,sd,mcse,ess_bulk,ess_tail,r_hat.

@@ -23,7 +23,7 @@ class NormalCoordinates {
   Eigen::VectorXd coordinates(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision) const;
   /// Computes mean and precision at these coordinates.
   void at(const Eigen::VectorXd& coordinates, Eigen::VectorXd& mean, Eigen::MatrixXd& precision) const;
-  /// Returns the derivatives of the mean of number k.
+  /// Returns the derivatives of the mean of number k with respect to the coordinates, at the present parameters.
   Eigen::VectorXd slope(Eigen::Index k) const;
 
  private:
@@ -36,8 +36,9 @@ class NormalCoordinates {
 /// Normal factor have closed forms (NormalCoordinates).
 class FactorCoordinates {
  public:
-  /// Makes the coordinates of a factor at these exported parameters. Returns nullopt if they are not finite, or if V is
-  /// not positive definite.
+  /// Makes the coordinates of a factor at these exported parameters. Returns nullopt if they are not finite, if V is
+  /// not positive definite, or if the family has no standard deviations or has a softmax. `factor` must outlive the
+  /// result.
   static std::optional<FactorCoordinates> make(const math::Factor& factor, const math::Environment& parameters);
 
   /// Returns how many coordinates the factor has.
@@ -49,8 +50,9 @@ class FactorCoordinates {
 
   /// Returns the mean and standard deviation of every number of the value (math::MeanAndSd).
   const math::MeanAndSd& moments() const { return moments_; }
-  /// Returns the derivatives of the mean of a number in the coordinates. Their squared norm is the part of the number's
-  /// variance that the statistics explain, all of it if the number is a statistic itself.
+  /// Returns the derivatives of the mean of a number with respect to the coordinates, at the present parameters. Their
+  /// squared norm is the part of the number's variance that the statistics explain, all of it if the number is a
+  /// statistic itself. `number` is the index in moments().
   Eigen::VectorXd slope(Eigen::Index number) const;
 
  private:
@@ -59,10 +61,11 @@ class FactorCoordinates {
   bool make_by_differences();
   /// Returns the independent natural parameters of exported ones, locations measured from the present one.
   Eigen::VectorXd independent(const math::Environment& parameters) const;
-  /// Returns the exported parameters at natural parameters, which are independent() ones. With `centred`, locations are
-  /// measured from the present one.
+  /// The inverse of independent(): returns the exported parameters of these natural parameters. With `centred`,
+  /// locations are measured from the present one.
   math::Environment from_independent(const Eigen::VectorXd& independent, bool centred) const;
-  /// Returns the expectations of the statistics that belong to the natural parameters, then the means of all numbers.
+  /// Returns the expectations of the statistics that belong to the natural parameters, then the means of all numbers;
+  /// nullopt if the parameters are not proper.
   std::optional<Eigen::VectorXd> expected(const Eigen::VectorXd& independent) const;
   /// Computes V and the derivatives of the means by differences. Returns false if some are not finite.
   bool differentiate(Eigen::MatrixXd& covariance, Eigen::MatrixXd& gradients) const;

@@ -17,7 +17,9 @@ namespace lehr {
 /// What in the data decides about the analysis of a model.
 struct AnalysisKey {
   std::vector<bool> may_be_missing = {}, clamped = {}, with_zeros = {};  // as in density::ExpandOptions
-  std::string centred = {};  // text of the centred model (centre_model); empty: data and model are as they were given
+  /// The text of the model if it is not the user's: it is centred (centre_model), or the data have chosen joint factors
+  /// (with_joint_factors). Otherwise empty.
+  std::string centred = {};
   /// Orders keys, for Memo.
   auto operator<=>(const AnalysisKey&) const = default;
 };
@@ -27,7 +29,8 @@ struct ProgramKey {
   AnalysisKey analysis = {};                  // the analysis that is lowered
   std::vector<std::int64_t> sizes = {};       // by PlateId: the size if it is a constant of the code, otherwise -1
   std::vector<std::uint64_t> constants = {};  // the bits of the constants, by ConstantId
-  std::vector<std::int64_t> counts = {};      // how many values are above zero, by observed variable of counts
+  /// By observed variable of counts, two numbers: how many values are above zero, and how many there are.
+  std::vector<std::int64_t> counts = {};
   /// Orders keys, for Memo.
   auto operator<=>(const ProgramKey&) const = default;
 };

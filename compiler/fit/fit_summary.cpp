@@ -58,8 +58,8 @@ json nested(const model::Model& m, const BoundData& data, const std::vector<Name
   return out;
 }
 
-/// Returns true if a constant array belongs to the model and not to the data set: it is not carried, and lies on no
-/// plate of the observations.
+/// Returns true if a constant array belongs to the model and not to the data set: it is no parameter of a prior that
+/// was a posterior, and lies on no plate of the observations.
 bool is_of_model(const model::Model& m, const model::Given& g) {
   const auto lies_on = [&](model::PlateId plate) {
     return std::ranges::any_of(m.variables, [&](const model::Variable& v) {

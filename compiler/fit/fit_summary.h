@@ -35,7 +35,7 @@ struct FitRequest {
 /// A row of trace.csv: the state after one iteration. Iteration 0 is the start.
 struct TraceRow {
   std::int64_t iteration = 0;  // number of the sweep or step; 0: the start
-  /// Time since the start, ELBO in nats, temperature, and the objective that the method maximises.
+  /// Seconds since the fit began, ELBO in nats, temperature, and the objective that the method maximises.
   double seconds = 0, elbo = 0, temperature = 1, objective = 0;
   double held_out =
       std::numeric_limits<double>::quiet_NaN();  // nats per held-out observation; NaN: not measured in this iteration
@@ -46,7 +46,7 @@ struct TracedRun : FitRun {
   std::deque<TraceRow> trace;         // the rows of trace.csv for this run
   std::optional<double> held_out;     // nats per observation of --test at the end
   std::optional<RemainingGain> left;  // if the iteration limit stopped an ascent: what it would still gain
-  bool started = true;                // false: a numerical failure before the first sweep; nothing is written
+  bool started = true;                // false: Fitting::start() failed numerically, so there was no sweep
 };
 
 /// How long a fit took.

@@ -27,17 +27,21 @@ struct BoundModel {
   CentringOffsets references = {};  // offsets that were subtracted from data and variables; empty: none
   model::Model resolved = {};       // the model before the compiler added auxiliary variables
   std::shared_ptr<const OutOfCoreData> streamed = {};  // source of out-of-core items; null: `data` has all items
-  std::vector<double> digests = {};        // one checksum for each item's data (item_digests); in-memory data only
-  AnalysisKey key = {};                    // under which a FitCache has the analysis
-  std::vector<std::string> joinable = {};  // sets of variables that a guide could join (joinable_across_items)
+  std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
+  AnalysisKey key = {};              // under which a FitCache has the analysis
+  /// Sets of variables that a guide could join (joinable_across_items). Empty for out-of-core data, for a centred model
+  /// and with a cache.
+  std::vector<std::string> joinable = {};
 };
 
 /// Binds in-memory data to a model, checks them, and analyses the model for them. `resolved` is the model as read()
 /// made it, `complete` its analysis for data without missing values. The analysis is repeated where values are missing,
-/// where elements have no data, where far data are centred, or where joint factors are chosen.
+/// where elements have no data, where concentrations have entries of 0, where far data are centred, or where joint
+/// factors are chosen.
 ///
 /// Returns nullopt where the repeated analysis fails; the reason is in `diagnostics`. An Error says what is wrong with
-/// the data. A `cache` has the analyses for data of this model before; null: none.
+/// the data, or that they do not fit into memory. `cache` has the analyses for earlier data sets of this model, and
+/// gets this one; it may be null.
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                                    Dataset dataset, const Settings& settings, Diagnostics& diagnostics,
                                                    FitCache* cache = nullptr);
@@ -46,19 +50,21 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 struct FitSettings {
   /// The method with its options. With an iteration limit of 0 the ELBO of the start is all that is computed.
   Method method;
-  std::uint64_t seed = 1;                 // seed of all random numbers, together with the number of the restart
-  StartKind start = StartKind::seeds;     // how the factors are initialised
-  std::vector<NamedArray> init = {};      // factors to put in place after the start, named as in posterior.npz
-  std::string init_source = {};           // the name of the file of `init`, for messages
-  std::optional<SavedFit> after = {};     // a fit that the chains of a sampler begin near; replaces `init`
-  bool save_locals = false;               // true: the posterior includes the factors of local variables
-  bool single = false;                    // true: items are computed in 32 bits (LowerOptions::single)
-  bool response = false;                  // true: standard deviations by linear response, once a run has converged
-  bool replaces_data = false;             // true: replace() will be called
-  bool response_if_cheap = true;          // true: also without that, if they take little work
-  std::int64_t predictive = 0;            // upper limit of numbers in each array kind of PredictiveDraws; 0: none
+  std::uint64_t seed = 1;              // seed of all random numbers, together with the number of the restart
+  StartKind start = StartKind::seeds;  // how the factors are initialised
+  std::vector<NamedArray> init = {};   // factors to put in place after the start, named as in posterior.npz
+  std::string init_source = {};        // the name of the file of `init`, for messages
+  std::optional<SavedFit> after = {};  // a fit that the chains of a sampler begin near; replaces `init`
+  bool save_locals = false;            // true: the posterior includes the factors of local variables
+  bool single = false;                 // true: items are computed in 32 bits (LowerOptions::single)
+  bool response = false;               // true: standard deviations by linear response, once a run has converged
+  bool replaces_data = false;          // true: replace() will be called
+  /// Without `response`, linear response is computed if it takes little work (is_response_cheap). True: the run then
+  /// has its standard deviations. False: they only make a warning if factors are too narrow.
+  bool response_if_cheap = true;
+  std::int64_t predictive = 0;            // upper limit of the numbers in each kind of PredictiveDraws; 0: none
   Backend backend = Backend::native;      // native code or the interpreter
-  loops::PassOptions passes = {};         // the optimisation passes; what they report is of the fit's own program
+  loops::PassOptions passes = {};         // the optimisation passes; `on_pass` sees the program of the fit alone
   std::size_t threads = 0;                // worker threads; 0: one for each processor. Results do not depend on it
   std::int64_t parts = 0;                 // incremental batches in a sweep; 0: chosen automatically
   std::int64_t at_a_time = 256;           // how many out-of-core items are in memory at a time
@@ -77,14 +83,14 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
                                                    std::shared_ptr<const OutOfCoreData> streamed,
                                                    Diagnostics& diagnostics);
 
-/// Returns an error if all plates of items are empty and the prior is the model's own: then no data inform the fit.
-/// Returns nullopt if there are items, if the model has no plate of items, or if a carried posterior is the prior. The
-/// caller adds the location to the error.
+/// Returns an error if all plates of items are empty and the prior is the model's own: there is then nothing to fit.
+/// Returns nullopt if there are items, if the model has no plate of items, or if the posterior of an earlier fit is the
+/// prior. The caller adds the location to the error.
 std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
 /// Why a run has no standard deviations by linear response.
 enum class Uncorrected : std::int64_t {
-  no,        // it has them, or is to have none
+  no,        // it has them, or none are due (not wanted, nothing to correct, or not the end of a converged ascent)
   costly,    // they would take much work
   large,     // there are more numbers than kMostNumbers
   undefined  // the equations of linear response have no solution
@@ -92,19 +98,21 @@ enum class Uncorrected : std::int64_t {
 
 /// One run of a fit, from one start (initial factors) to its end, with all its results.
 struct FitRun {
-  std::uint64_t restart = 0;            // the number of the start, from 0
-  Outcome outcome;                      // status, ELBO in nats and number of iterations
-  std::vector<NamedArray> posterior;    // the factors: arrays named `variable.parameter`
-  std::vector<NamedArray> items;        // arrays of items.npz: solutions of the items (items_to_save)
-  std::vector<NamedArray> sds;          // arrays of sds.npz: standard deviations by linear response; empty: none
-  Report report;                        // what the method tells about the run
-  std::vector<std::string> symmetric;   // variables whose components are all equal (Instance::symmetric_components)
-  std::vector<CorrelatedPair> coupled;  // strongly correlated means of separate factors; after converged ascent only
-  CancellationError far;                // the rounding error of the ELBO from means far from zero
-  std::string narrow;                   // a warning about the standard deviations of the factors; empty: none
+  std::uint64_t restart = 0;           // the number of the start, from 0
+  Outcome outcome;                     // status, ELBO in nats and number of iterations
+  std::vector<NamedArray> posterior;   // the factors: arrays named `variable.parameter`
+  std::vector<NamedArray> items;       // arrays of items.npz: solutions of the items (items_to_save)
+  std::vector<NamedArray> sds;         // arrays of sds.npz: standard deviations by linear response; empty: none
+  Report report;                       // what the method reports of the run
+  std::vector<std::string> symmetric;  // variables whose components are all equal (Instance::symmetric_components)
+  /// Strongly correlated means of separate factors. Empty unless the run is a converged ascent on data in memory,
+  /// without `sds`.
+  std::vector<CorrelatedPair> coupled;
+  CancellationError far;                      // the rounding error of the ELBO from means far from zero
+  std::string narrow;                         // a warning about the standard deviations of the factors; empty: none
   Uncorrected uncorrected = Uncorrected::no;  // why the standard deviations are those of the factors
   std::string rounding;                       // a warning that the results have fewer digits; empty: none
-  std::vector<Diagnostic> initial_warnings;   // warnings that were known before the run
+  std::vector<Diagnostic> initial_warnings;   // warnings of the options, of the start and of PreparedRun
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
@@ -122,7 +130,7 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options,
 class Fitting {
  public:
   /// Compiles the model for the method of the settings. Fails where the method cannot be used with this model and these
-  /// data, or where memory is too small.
+  /// data, where linear response is wanted and impossible, or where memory is too small.
   static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
@@ -142,11 +150,12 @@ class Fitting {
   /// Returns the maximum number of sweeps or steps of a run; 0: only the ELBO of the start is computed.
   std::int64_t iteration_limit() const;
 
-  /// Infers the local factors alone, with the global factors of the last start fixed, and fills in the results of
-  /// `run`. The value is always true.
+  /// Infers the local factors alone, with the global factors of the last start fixed, and fills in the outcome and the
+  /// factors of `run`. The value is always true. Fails with ExitCode::numerical.
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
-  /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
-  /// those of its report.
+  /// Returns the warnings about a finished run, without its `initial_warnings`: coupled variables, narrow factors, a
+  /// falling ELBO, lost digits, points at 0, symmetric solutions, and those of its report. Of a numerical failure there
+  /// are only some of them.
   std::vector<Diagnostic> warnings(const FitRun& run) const;
 
   /// Returns an error saying why several processes cannot share the items of this model; nullopt if they can.
@@ -162,7 +171,8 @@ class Fitting {
   const BoundData& data() const { return bound_.data; }
   /// Returns the offsets that were subtracted from the data.
   const CentringOffsets& references() const { return bound_.references; }
-  /// Returns sets of variables that share no factor for the items' sake (joinable_across_items).
+  /// Returns sets of variables that do not share a factor because one of them is a variable of items
+  /// (joinable_across_items).
   const std::vector<std::string>& joinable() const { return bound_.joinable; }
   /// Returns the compiled instance with the current factors.
   const Instance& instance() const { return *instance_; }
@@ -186,24 +196,26 @@ class Fitting {
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
   std::optional<Error> add_spill_file();
-  /// Returns an error if the method, the start or --save-locals prevents out-of-core items.
+  /// Returns an error if the method, the start, --sds or --save-locals prevents out-of-core items.
   std::optional<Error> not_streamed(const Requirements& requirements) const;
   /// Returns the functions by which the engine reads out-of-core items; an empty source for in-memory data.
   ItemSource item_source(const Requirements& requirements) const;
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
   void store_posterior(FitRun& run);
-  /// Computes standard deviations by linear response, if they were asked for or take little work. They become results
-  /// of the run. If those of the factors were asked for, they only make a warning, if factors are narrower than they
-  /// should be.
+  /// Computes standard deviations by linear response at the end of a converged ascent, if they are wanted or take
+  /// little work. They become results of the run. If those of the factors are wanted (FitSettings::response_if_cheap is
+  /// false), they only make a warning if factors are too narrow. Does nothing for out-of-core data, several processes
+  /// and items computed in 32 bits.
   void check_sds(FitRun& run);
-  /// Returns an error if standard deviations by linear response were asked for and no variable can have one.
+  /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
+  /// more than kMostNumbers numbers.
   std::optional<Error> no_response() const;
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
   void check_rounding(FitRun& run);
-  /// Runs coordinate ascent, and returns an error if rounding spoils it on these data. A sampler would be spoiled too,
-  /// but its draws do not show it. Called before the analysis for the method.
+  /// If data are far from zero, runs 50 sweeps of coordinate ascent, and returns an error if rounding spoils them. A
+  /// sampler would be spoiled too, but its draws do not show it. Called before the analysis for the method.
   std::optional<Error> sampling_too_imprecise() const;
   /// Returns an error if a drawn variable lies on a plate with fractional weights: a sampler needs whole numbers of
   /// copies.

@@ -21,7 +21,7 @@ Error dependence_error(const Source& source, Span at, std::string why) {
           {fmt::format("without {} all items are read at once", option("stream"))}};
 }
 
-/// Returns true if everything that the expression reads belongs to the item at which index variable `own` stands.
+/// Returns true if everything that the expression reads belongs to the item that is the value of index variable `own`.
 bool is_within_item(const Model& m, const Expr& e, PlateId items, std::optional<IndexVarId> own) {
   if (lies_on_plate(m, e.shape, items)) return false;
   const auto* variable = std::get_if<VariableRef>(&e.node);

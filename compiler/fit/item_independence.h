@@ -22,9 +22,9 @@ std::optional<model::PlateId> plate_of_items(const Analysed& a);
 
 /// Checks whether batches of items, elements of the plate `items`, can be inferred one after another with the global
 /// factors of a fit. Returns nullopt if they can, otherwise an error with the line of the first latent variable that
-/// prevents it. There are three cases:
+/// prevents it. A variable is on the plate by an axis, an event axis or the plate of its values. There are three cases:
 ///
-/// * It is local, but is not on the plate, or the schedule has several item stages: several items inform it at once.
+/// * It is local, but is not on the plate, or the schedule has several item stages: it depends on several items.
 /// * It is on the plate, but is not local: its elements are those of the fit, and new items have none.
 /// * It is local and part of a joint factor of several variables, which is not supported.
 ///

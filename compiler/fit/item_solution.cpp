@@ -111,7 +111,7 @@ const Variable* local_of(const Analysed& a, const NamedArray& array) {
   return nullptr;
 }
 
-/// The items of these data that the fit knows, and their stored factors.
+/// The items of these data that the fit was made from, and their stored factors.
 class RecognisedItems {
  public:
   RecognisedItems(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
@@ -125,14 +125,14 @@ class RecognisedItems {
 
   /// Returns by item the number of the matching item of the fit, or -1.
   const std::vector<std::int64_t>& matches() const { return matches_; }
-  /// Returns true if the fit knows some item.
+  /// Returns true if the fit was made from some item of the data.
   bool any() const {
     return std::ranges::any_of(matches_, [](std::int64_t k) { return k >= 0; });
   }
   /// Returns true if the items are exactly those of the fit, in the same order.
   bool all_of_fit() const { return all_; }
 
-  /// Copies stored factors of known items into these arrays, and returns the arrays that changed.
+  /// Copies stored factors of matching items into these arrays, and returns the arrays that changed.
   std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
     std::vector<NamedArray> out;
     const ItemSlices in_data = slices_in(a_.model, items_, data_);
@@ -189,7 +189,7 @@ class RecognisedItems {
     return &it->second;
   }
 
-  /// Copies the stored rows of known items. Returns false if their sizes do not match.
+  /// Copies the stored rows of matching items. Returns false if their sizes do not agree.
   bool copy_slices(const Variable& v, const ItemSlices& in_data, const ItemSlices& in_fit, const NamedArray& from,
                    NamedArray& to) const {
     const std::vector<PlateId> axes = stored_axes(a_.model, v.axes, v.event);

@@ -19,18 +19,19 @@ namespace lehr {
 /// The default number of starts for an item.
 inline constexpr std::int64_t kDefaultItemStarts = 10;
 
-/// Returns a checksum of all data of each item of the first item stage: items with the same data have the same one. `m`
-/// and `data` must be as bound, before far data are centred. Returns an empty list if the model has no item stage.
+/// Returns a checksum for each item of the first item stage, of all its data: items with the same data have the same
+/// one. Arrays that do not lie on the items are left out. `m` and `data` must be as bound, before far data are centred.
+/// Returns an empty list if the model has no item stage, or if there are no items.
 std::vector<double> item_digests(const Analysed& analysed, const model::Model& m, const BoundData& data);
 
 /// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
 /// factors of local variables that are not in `posterior`. Returns an empty list if these have more than
-/// kMaxSavedValues numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
-/// count as those that follow from the prior.
+/// kMaxSavedValues numbers, if local factors follow uniquely from global ones, or if `digests` is empty. If no local
+/// factor is in memory, the list says so, and later inference starts these items from their priors.
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior);
-/// The maximum number of numbers that items_to_save stores.
+/// The maximum number of parameters of local factors that items_to_save stores.
 inline constexpr std::size_t kMaxSavedValues = std::size_t{1} << 22;
 
 /// The options of an inference of local variables.
@@ -54,12 +55,12 @@ struct ItemSolution : ItemSearch {
 
 /// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
 /// lowered with LowerOptions::item_starts if there is more than one start. `fit` has what it stored of its items. Fails
-/// with ExitCode::numerical.
+/// with ExitCode::numerical, or as Instance::set() does if the stored arrays are damaged.
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options);
 
 /// Describes the solution for the terminal: "items as the fit found them", "items by the best of up to 10 starts
-/// (...)". Returns an empty string if it is unique.
+/// (...)". Returns an empty string if it is unique, or if there are no items.
 std::string description(const ItemSolution& s);
 
 /// Converts the solution to an entry of a JSON summary.

@@ -14,7 +14,7 @@ namespace lehr {
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
-  /// Means and standard deviations of the factors. Means are those of the model inside, in distances from references.
+  /// Means and standard deviations of the factors. Means are those of the centred model, in distances from references.
   std::vector<double> mean, sd;
   /// Standard deviations by linear response; NaN where there is none.
   std::vector<double> response;
@@ -46,10 +46,12 @@ inline constexpr std::int64_t kMostNumbers = 2000;
 /// there is a failure.
 LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers);
 
-/// Returns how many numbers have standard deviations by linear response.
+/// Returns how many numbers of global variables linear response is found for. Chains of numbers, which have it too, are
+/// not counted.
 std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
-/// Returns true if linear_response() takes little work: at most half of the sweeps that the fit has made, or few
-/// operations in all. It does not depend on the speed of the machine.
+/// Returns true if linear_response() takes little work: there are at most 200 numbers, and it makes at most half of the
+/// sweeps that the fit has made (`sweeps`), or few operations in all. False if there is nothing to correct: no numbers,
+/// or one block only. It does not depend on the speed of the machine.
 bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
 
 /// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear

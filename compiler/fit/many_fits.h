@@ -19,9 +19,9 @@ struct ManyData {
 
 /// What callers of fit_many() do with the fits.
 struct ManyResults {
-  /// Receives the fit of a data set, or its error, on the thread that made it.
+  /// Receives the fit of a data set, or its error, on the thread that made it. Several threads may call it at a time.
   std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};
-  /// Receives each data set when it is bound; may be null.
+  /// Receives each data set when it is bound, on the same thread; may be null.
   std::function<void(std::size_t k, const BoundModel& bound)> on_bound = {};
   /// Returns false to end all fits. It is called on the caller's thread, every 50 ms at most; may be null.
   std::function<bool()> goes_on = {};
@@ -30,11 +30,11 @@ struct ManyResults {
 /// Fits all data sets, several at a time on `threads` threads (0: one a processor), with one cache for all. Each fit
 /// has the bits of fit_whole() for its data alone. A data set that cannot be fitted has an error and leaves the others
 /// as they are. Once `goes_on` has returned false, fits that have begun end as interrupted, and the others are not
-/// begun.
+/// begun: `put` is not called for them. `task.how.threads` and `task.how.cache` are not used.
 void fit_many(const FitTask& task, const ManyData& data, std::size_t threads, const ManyResults& results);
 
 /// A number of a posterior: its name, such as "a" or "w[2]", its mean and its standard deviation; NaN where there is
-/// none. A category has its probabilities.
+/// none. A category of a variational fit has a number for each of its values, with the probability as the mean.
 struct PosteriorNumber {
   std::string name;
   double mean = 0, sd = 0;
@@ -44,7 +44,7 @@ struct PosteriorNumber {
 inline constexpr std::size_t kMostTabledNumbers = 32;
 
 /// Returns the numbers of all variables of a fit in the order of its posterior, without variables of more than
-/// kMostTabledNumbers and auxiliary ones. Indices are labels, or numbers as the model counts them.
+/// kMostTabledNumbers and joint ones, whose members are there. Indices are labels, or numbers as the model counts them.
 std::vector<PosteriorNumber> tabled_numbers(const SavedFit& fit);
 
 }  // namespace lehr

@@ -31,7 +31,7 @@ struct FactorPlace {
 
 /// A global block whose factors have coordinates.
 struct MovablePart : FactorPlace {
-  std::vector<FactorCoordinates> elements;  // of the factor of each element
+  std::vector<FactorCoordinates> elements;  // the coordinates of the factor of each element
   std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
 };
 
@@ -39,8 +39,9 @@ struct MovablePart : FactorPlace {
 struct FactorNumbers {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::size_t part, vector_width;                           // numbers of a vector; 0: the variable is none
-  std::vector<std::pair<std::size_t, Eigen::Index>> where;  // element and number of its value
+  std::size_t part, vector_width;  // index in MovableFit::parts(); numbers of a vector, 0 if the variable is none
+  /// By number, row-major: the element of the part, and the index in FactorCoordinates::moments().
+  std::vector<std::pair<std::size_t, Eigen::Index>> where;
 };
 
 /// A variable without coordinates whose means follow those that have some: a chain of Normal numbers or vectors.
@@ -52,10 +53,12 @@ struct Follower {
 
 /// Returns why a block has no coordinates; empty if it may have.
 std::string why_no_coordinates(const conditionals::Block& b);
-/// Returns where the factors of a global block are; nullopt if they are not in memory as a whole.
+/// Returns where the factors of a global block are; nullopt if they are not in memory as a whole, or if no step outside
+/// the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
 
-/// The factors of a fit as a point that can be moved. The factors in the instance are the same at the end of its life.
+/// The factors of a fit as a point that can be moved. The destructor restores the factors in the instance. Call
+/// converge() and find_orders() before respond().
 class MovableFit {
  public:
   MovableFit(Instance& instance, const Analysed& analysed)
@@ -75,14 +78,16 @@ class MovableFit {
   /// Returns the variables that have numbers in parts().
   std::vector<FactorNumbers> numbers() const;
 
-  /// Infers all that has no coordinates. Returns why that fails; empty: it does not.
+  /// Infers all factors without coordinates, with those of parts() fixed. The state is then the one that respond()
+  /// moves. Returns why that fails; empty: it does not.
   std::string converge();
   /// Returns the variables that only follow, once the fit has converged.
   const std::vector<Follower>& followers() const { return followers_; }
   /// Computes the response of all blocks to a move of all factors along a direction, J times it, and the derivatives of
   /// the means of all followers. Returns why that fails; empty: it does not.
   std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
-  /// Prepares respond() for blocks whose elements are updated one after another. Returns why that fails.
+  /// Prepares respond() for blocks whose elements are updated one after another. Returns why that fails; empty: it does
+  /// not.
   std::string find_orders();
 
  private:

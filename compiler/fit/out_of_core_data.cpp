@@ -25,7 +25,7 @@ using machine::ItemRange;
 
 /// How many numbers the survey reads at a time.
 constexpr Threshold<double> kValuesPerPart("out_of_core_data.part", 1 << 16);
-/// How many items the survey reads first, before it knows their size.
+/// How many items the survey reads first, before it has an estimate of their size.
 constexpr Threshold<std::int64_t> kFirstItems("out_of_core_data.first", 64);
 /// The maximum number of items that the survey reads at a time.
 constexpr Threshold<std::int64_t> kMaxItems("out_of_core_data.most_items", 4096);
@@ -273,8 +273,8 @@ bool OutOfCoreData::is_on_items(VariableId v) const {
   return !model_[v].axes.empty() && model_[model_[v].axes[0]].set == plate_;
 }
 
-/// Elements outside the items are examined until all of them are informed. Elements named by text all occur in the
-/// data. Variables with several axes count as informed, because their elements have other positions in parts with
+/// Elements outside the items are examined until data depend on each of them. Elements named by text all occur in the
+/// data. Variables with several axes count as d-connected, because their elements have other positions in parts with
 /// smaller plates.
 void OutOfCoreData::note_d_connected(const BoundData& part) {
   const bool text = std::ranges::any_of(survey_.arrays, [](const auto& a) { return !a.second.levels.empty(); });

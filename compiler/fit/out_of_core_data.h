@@ -26,7 +26,8 @@ struct DataChanged : std::runtime_error {
   Error error;  // the reason, for the user
 };
 
-/// Opened out-of-core data. Objects do not change after open(), apart from a cache.
+/// Opened out-of-core data. Objects do not change after open(), apart from a cache of row(), which only one thread may
+/// call at a time.
 class OutOfCoreData {
  public:
   /// What an observed variable without data means: an error, or missing values that are to be predicted.
@@ -47,12 +48,12 @@ class OutOfCoreData {
   /// Returns how many numbers the data of an item have on average, over all arrays.
   double values_per_item() const { return values_per_item_; }
   /// Returns the position of the first element that item `item` has on a nested plate, among the elements of all items.
-  /// Throws Unreadable.
+  /// For `item` = items() it is the number of all elements. Throws DataChanged.
   std::int64_t row(model::PlateId nested, std::int64_t item) const;
-  /// Returns sizes and all data that do not lie on the items. Arrays on the items are empty; a nested plate has the
-  /// offsets of its longest row only.
+  /// Returns the sizes of all plates, and the data that do not lie on the items. Arrays on the items are empty and only
+  /// say whether values are missing. A nested plate on the items has the offsets of one row, as long as the longest.
   const BoundData& whole() const { return whole_; }
-  /// Reads and binds the data of some ranges of items, as if there were no others. Throws Unreadable.
+  /// Reads and binds the data of some ranges of items (at least one), as if there were no others. Throws DataChanged.
   BoundData read(std::span<const machine::ItemRange> runs) const;
   /// Returns the masks of barren elements (barren.h) for data that read() returned.
   Masks barren(const BoundData& part) const;
@@ -89,7 +90,8 @@ class OutOfCoreData {
   std::optional<Error> note(const Dataset& arrays);
   /// Updates the survey with data as they were bound, or returns an error if they prevent reading in parts.
   std::optional<Error> check(const BoundData& part);
-  /// Updates the survey with which elements the items of a part inform.
+  /// Updates the survey with which elements outside the items the data of a part depend on, and with which variables on
+  /// the items have barren elements.
   void note_d_connected(const BoundData& part);
   /// Returns true if the outermost plate of the variable is that of the items.
   bool is_on_items(model::VariableId v) const;
@@ -106,7 +108,8 @@ class OutOfCoreData {
   /// Adds labels and largest values of all items, and the arrays outside the items. Returns an error if there is text
   /// that the survey did not see.
   std::optional<Error> complete(Dataset& arrays) const;
-  /// Returns true if a part agrees with the survey: sizes, lengths of rows, and which arrays have missing values.
+  /// Returns true if a part does not contradict the survey. Plates outside the items have the same sizes, no row is
+  /// longer than the longest, and no other arrays have missing values. No observed variable is latent in the part.
   bool is_as_before(const BoundData& part) const;
   /// Completes and binds a part that begins at item `first`.
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;

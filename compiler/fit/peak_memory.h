@@ -4,7 +4,7 @@
 
 namespace lehr {
 
-/// Returns the predicted peak in bytes, before the first start. It adds up what the process has used so far, the items
+/// Returns the predicted peak in bytes, before the first start. It adds up the peak of the process so far, the items
 /// in memory at a time (text, parsed and bound data, factors), the sums of every thread, and copies for the output
 /// files.
 double peak_memory(const Engine& engine, std::int64_t items_at_a_time, std::size_t threads);

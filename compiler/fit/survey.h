@@ -25,7 +25,7 @@ struct CheckedArray {
   RunningMoments moments;    // mean and variance of each column of real numbers
   bool has_missing = false;  // true if a value is missing
   bool has_barren = false;   // true if some element on the items has no data that depend on it
-  /// True if all elements of a variable outside the items count as informed by data; `d_connected` is then not used.
+  /// True if all elements of a variable outside the items count as d-connected to data; `d_connected` is then not used.
   bool is_d_connected = false;
   /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
   /// than the variable; the elements after its end are 0.
@@ -74,7 +74,7 @@ void fields(Archive& a, CheckedArray& x) {
   a(x.moments, x.has_missing, x.has_barren, x.is_d_connected, x.d_connected);
 }
 
-/// Serialises a Survey.
+/// Serialises a DataSurvey.
 template <class Archive>
 void fields(Archive& a, DataSurvey& x) {
   a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.item_offsets, x.stride, x.digest, x.value_count);

@@ -37,10 +37,10 @@ using OnBound = std::function<void(const BoundModel& bound)>;
 /// A finished fit.
 struct WholeFit {
   TracedRun run;                             // the best run; of a sampler, its posterior has the moments of all chains
-  std::vector<NamedArray> global = {};       // parameters of all factors but those of items
+  std::vector<NamedArray> global = {};       // parameters of all factors but those of items; of a sampler, the moments
   std::vector<std::string> elbo_notes = {};  // what the ELBO leaves out or bounds
   std::vector<Diagnostic> warnings = {};     // about data, the best run, and restarts that failed
-  std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of a tempered sampler
+  std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of parallel tempering
   nlohmann::json summary = {};                                 // contents of fit.json without warnings
   LabelledArrays draws = {};                                   // of a sampler; no groups for other methods
 };
@@ -51,8 +51,8 @@ Result<BoundModel> bind_for_fit(const Source& source, const model::Model& resolv
                                 const Settings& settings, Dataset dataset, FitCache* cache = nullptr);
 
 /// Fits data. `cache` has what fits of the same task share; null: nothing. `threads` are those of this fit, 0 for one a
-/// processor. Errors spell options as the command line does. A restart that fails numerically is a warning, and an
-/// error only if no restart starts.
+/// processor; they replace `task.how.threads`. Errors spell options as the command line does. A restart that fails
+/// numerically is a warning, and an error only if no restart starts.
 Result<WholeFit> fit_whole(const FitTask& task, Dataset dataset, std::size_t threads, FitCache* cache,
                            const OnRestartSweep& on_sweep, const OnBound& on_bound = {});
 

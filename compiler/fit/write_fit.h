@@ -23,7 +23,7 @@ std::string text_of(const nlohmann::json& summary);
 struct FitOutput {
   nlohmann::json summary;              // the contents of fit.json, without checksums of the other files
   const FitRun& run;                   // the best run
-  const Fitting* fitting = nullptr;    // the model with its data; null for a fit of the library, which has neither
+  const Fitting* fitting = nullptr;    // the model with its data; null for a fit of the library, which has dropped them
   const DrawnChains* drawn = nullptr;  // the draws of a sampler, then `fitting` is not null; null: there are none
 
   /// Returns true if the fit ended in a numerical failure. Its arrays may have numbers that are not finite.
@@ -33,8 +33,8 @@ struct FitOutput {
   bool sampled() const;
 };
 
-/// Adds a file with these bytes to those that are written as a unit. The row of the table has its name. The value is
-/// always true.
+/// Adds a file with these bytes to those that are written as a unit. Its name is that of the table's row; if the name
+/// has a number, each further call adds one more file (numbered_name). The value is always true.
 using AddFile = std::function<Result<bool>(std::string_view bytes)>;
 
 // The writers of the table, a function each. It calls `add` with the bytes of its file; where a fit does not have this

@@ -41,13 +41,15 @@ lehr_arrays to_arrays(HeldOutScore made);
 
 /// Returns the posterior parameters of a fit as a list of arrays, without copying numbers.
 Result<lehr_arrays> posterior_arrays(const Fit& fit);
-/// Returns the posterior mean, standard deviation and quantiles of every variable of a fit.
+/// Returns "VARIABLE.mean", ".sd", ".q5", ".q50" and ".q95" of every variable of a fit that its posterior has, and for
+/// vectors with linear response ".covariance". Members of a joint factor have theirs; the joint variable has none.
 Result<lehr_arrays> number_arrays(const Fit& fit);
 /// Returns the table of many fits, a column an array (lehr_fits_table).
 Result<lehr_arrays> table_of(const std::vector<Result<Fit>>& fits);
 /// Returns the columns of a fit's trace: iteration, seconds, elbo, temperature, objective.
 Result<lehr_arrays> trace_arrays(const Fit& fit);
-/// Returns draws of every variable of a fit: those of a sampler, otherwise `draws` new ones from the factors.
+/// Returns draws of every variable of a fit, over chain, draw and its axes: those of a sampler, otherwise `draws` new
+/// ones from the factors, as one chain.
 Result<lehr_arrays> drawn_arrays(const Fit& fit, std::int64_t draws, std::uint64_t seed);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Converts JSON objects to options. Each option has a Taker, which checks and stores its value; unknown names are
-// errors.
+// Converts JSON objects to options. Each option has an OptionReader, which checks and stores its value; unknown names
+// are errors.
 #include "compiler/library/c_options.h"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ struct OptionReader {
   std::function<std::optional<Error>(const json&)> take;
 };
 
-/// Returns a Taker for a number in a range.
+/// Returns the reader of a number in a range.
 template <class T>
 OptionReader number(std::string name, T& to, const OptionRange& range) {
   const auto take = [name, &to, range](const json& value) -> std::optional<Error> {
@@ -69,7 +69,7 @@ OptionReader number(std::string name, T& to, const OptionRange& range) {
   return {std::move(name), take};
 }
 
-/// Returns a Taker for sizes of plates.
+/// Returns the reader of sizes of plates.
 OptionReader sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
   const auto take = [name, &to, more](const json& value) { return read_plate_sizes(name, value, to, more); };
   return {std::move(name), take};

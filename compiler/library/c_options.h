@@ -31,7 +31,8 @@ struct ScoreOptions {
 Result<ScoreOptions> score_options(const nlohmann::json& options);
 
 /// Options of lehr_program_simulate, which reads `seed` and `sizes`, and of draws from the factors of a fit
-/// (lehr_fit_arrays), which read `draws` and `seed`. The other options are accepted and ignored.
+/// (lehr_fit_arrays), which read `draws` and `seed`. Either function accepts the option that only the other one reads,
+/// and ignores it.
 struct DrawOptions {
   std::int64_t draws = 1000;                       // number of draws
   std::uint64_t seed = 1;                          // of the draws

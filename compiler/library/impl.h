@@ -23,7 +23,8 @@ struct Program::Impl {
   Analysed complete;                          // derivation for data without missing values
   Settings settings;                          // constants, sizes and labels
   MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
-  /// What program_of made of this program, by the arrays of a fit that are of no factor of this program.
+  /// What program_of made of this program, by the names of those arrays of a fit that belong to no factor of this
+  /// program.
   struct OfFits {
     std::mutex mutex;
     std::map<std::set<std::string>, std::shared_ptr<const Impl>> programs = {};
@@ -39,16 +40,17 @@ struct Fit::Impl {
   std::vector<double> seconds;                                 // since the start of the fit, for each row of the trace
   Settings settings;                                           // constants, sizes and labels of the fit, for new data
   std::vector<NamedArray> global;                              // parameters of all factors but those of items
-  std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of a tempered sampler
-  nlohmann::json summary = {};  // contents of fit.json, without seals; null for the state of a built object
+  std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of parallel tempering
+  nlohmann::json summary = {};  // contents of fit.json, without checksums; null for the state of a built object
   LabelledArrays draws = {};    // draws of a sampler; no groups for other methods
 };
 
-/// Returns an error if the fit is not one of this program's model: their variables or plates differ.
+/// Returns an error if the fit is not one of this program's model: their variables or plates differ. The state of a
+/// built object, which has no summary, is not examined.
 std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Returns the program with the joint factors that the fit has (with_joint_factors_of). Fits with the same factors
-/// share it; several threads may call this.
+/// share it, unless a factor has a sparse precision. Several threads may call this.
 std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Converts a fit to the form in which predictions and scores read saved fits.

@@ -32,9 +32,9 @@ namespace lehr {
 struct Message {
   /// How serious a message is: an error prevents compilation, a warning does not.
   enum class Severity { error, warning };
-  /// A further remark that belongs to the message, possibly with its own location.
+  /// A note that belongs to the message, possibly with its own location.
   struct Note {
-    std::string text;          // the remark, one sentence
+    std::string text;          // one sentence
     int line = 0, column = 0;  // in the source, from 1; 0 if it has no location
   };
   Severity severity = Severity::error;  // error or warning
@@ -105,7 +105,7 @@ struct PosteriorArray {
 /// Options of a prediction.
 struct PredictOptions {
   std::int64_t draws = 1000;             // Monte Carlo draws, where a prediction has no closed form
-  std::uint64_t seed = 1;                // of these draws
+  std::uint64_t seed = 1;                // of these draws, and of the starts of new items
   std::int64_t local_iterations = 1000;  // most passes over the local variables of a new item
   double local_tolerance = 1e-6;         // relative change below which they have converged
   /// Numbers of elements, by plate. `sizes` are those of plates that the data do not size. `more` counts elements
@@ -114,19 +114,19 @@ struct PredictOptions {
 };
 
 /// An array of a prediction, such as "x.mean": row-major over the axes of x, as in the file of `lehr predict`. Entries
-/// are NaN where nothing is predicted.
+/// are NaN where nothing is predicted, or -1 in "z.most_probable" and "z.path" of a category.
 struct PredictedArray {
   std::string name;                 // "x.mean"
   std::vector<std::int64_t> shape;  // extents, outermost first
   std::vector<double> values;       // row-major
-  bool integer = false;             // true if every value is whole, as for categories
+  bool integer = false;             // true if every value is whole, as in "z.most_probable"
 };
 
-/// The result of Program::predict(): arrays, and remarks on them.
+/// The result of Program::predict(): arrays, and notes on them.
 struct Predictions {
   std::vector<PredictedArray> arrays;  // by variable and statistic
   std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
-  std::vector<std::string> notes;      // remarks about elements that the fit has not seen
+  std::vector<std::string> notes;      // about elements that the fit does not have, and about what is not predicted
 
   /// Returns the predicted array of that name ("x.mean"), or null.
   const PredictedArray* find(std::string_view name) const {
@@ -141,7 +141,7 @@ struct Predictions {
 struct HeldOutScore {
   double total = 0;         // nats
   double observations = 0;  // number of observations scored, multiplicities counted
-  /// Asked for item by item: the log density of each item in nats, and how many observations of it were scored.
+  /// With `per_item`: the log density of each item in nats, and how many observations of it were scored. Else empty.
   std::vector<double> items = {}, item_observations = {};
   std::vector<double> sequences = {};  // for a model with a chain: the contribution of each sequence, in nats
   double standard_error = 0;           // of `total`, in nats, if draws estimate it; otherwise 0
@@ -152,23 +152,26 @@ class Fit {
  public:
   /// Returns how the fit ended.
   FitStatus status() const;
-  /// Returns what went wrong if the status is numerical_failure; otherwise empty.
+  /// Returns what went wrong if the status is numerical_failure; otherwise empty, and empty for a fit from
+  /// Program::load().
   const std::string& failure() const;
   /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_notes() mentions.
   double elbo() const;
-  /// Returns remarks on what the ELBO leaves out or bounds.
+  /// Returns notes on what the ELBO leaves out or bounds.
   const std::vector<std::string>& elbo_notes() const;
   /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
   /// Returns which restart was the best, from 0.
   std::int64_t restart() const;
-  /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits.
+  /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits, and for a fit from
+  /// Program::load().
   double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
-  /// Returns the sweeps of the best run, in order.
+  /// Returns the sweeps of the best run, in order. Empty for a fit from Program::infer().
   const std::vector<Sweep>& trace() const;
-  /// Returns warnings: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
+  /// Returns warnings about the data, the best run (such as an ELBO that fell, equal components, a temperature that
+  /// stays high) and restarts that failed. Empty for fits from Program::infer() and Program::load().
   const std::vector<std::string>& warnings() const;
 
   /// Returns all parameters of the posterior, such as "mu.mean".
@@ -195,6 +198,9 @@ class Fit {
 };
 
 /// A model without errors, ready to be fitted. Copies share the compiled state.
+///
+/// `data` of its functions are all arrays that the model reads. Arrays of constants (`const w[k];`) are among them, and
+/// have to be given again for predictions, scores and updates.
 class Program {
  public:
   /// Returns the name of the model.
@@ -209,13 +215,15 @@ class Program {
 
   /// Fits the model to many data sets, several at a time on `options.threads` threads; what is compiled for one serves
   /// the others. Each result is that of fit() for the data set, or its error. The Error of the whole says what is wrong
-  /// with the options. `goes_on` is called on this thread now and then; it returns false to end all fits.
+  /// with the options. `goes_on` is called on this thread, every 50 ms at most; it returns false to end all fits. Those
+  /// that had not begun then have an error of ExitCode::usage.
   Result<std::vector<Result<Fit>>> fit_many(std::span<const std::vector<DataView>> datasets,
                                             const FitOptions& options = {},
                                             const std::function<bool()>& goes_on = {}) const;
 
   /// Fits new data with the posterior of an earlier fit as the prior, as `lehr update` does. The posterior is taken to
-  /// the power `forget`, in (0, 1]. ExitCode::data or model if a factor cannot be a prior.
+  /// the power `forget`, in (0, 1]. ExitCode::model if a factor cannot be a prior, ExitCode::data if the fit is one of
+  /// another model, ExitCode::usage for other values of `forget`; otherwise errors are those of fit().
   Result<Fit> update(const Fit& prior, std::span<const DataView> data, double forget = 1,
                      const FitOptions& options = {}, const Callback& callback = {}) const;
 
@@ -223,20 +231,21 @@ class Program {
   /// missing, damaged, of another model, or by sampling.
   Result<Fit> load(const std::string& directory) const;
 
-  /// Infers the factors of new items, with the global factors fixed as fitted. The result has all factors.
+  /// Infers the factors of new items, with the global factors fixed as fitted. The result has all factors; its ELBO
+  /// is that of the new data with these factors. `fit` is not changed.
   Result<Fit> infer(const Fit& fit, std::span<const DataView> data) const;
 
   /// Computes the log predictive density of data that the fit has not seen, as `lehr score` does.
   ///
   /// Items may have continuous variables of their own, such as the topics of a document. These are inferred from a part
-  /// of each item's observations, and the rest is scored. `holdout` is the proportion that is scored (default 0.5).
-  /// With `per_item`, the result has the density of each item, too.
+  /// of each item's observations, and the rest is scored. `holdout` is the proportion that is scored (default 0.5); for
+  /// other models it is an error. With `per_item`, the result has the density of each item, too.
   Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
                              std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1,
                              bool per_item = false) const;
 
   /// Predicts what is missing in the data (NaN, or observed variables that are absent), local variables, and elements
-  /// that the fit has not seen. Results equal those of `lehr predict`. Fits by sampling are refused.
+  /// that the fit does not have. Results equal those of `lehr predict`. Fits by sampling are refused.
   Result<Predictions> predict(const Fit& fit, std::span<const DataView> data, const PredictOptions& options = {}) const;
 
   /// Data in braces: fit({{view("x", numbers)}}). The overloads below accept it.
@@ -269,7 +278,7 @@ class Program {
 struct Compilation {
   std::optional<Program> program;  // nothing if a message is an error
   std::vector<Message> messages;   // by location in the source
-  std::string text;                // the remark, one sentence
+  std::string text;                // all messages as the command line prints them; empty if there are none
 
   /// Returns true if compilation succeeded, so that there is a program.
   explicit operator bool() const { return program.has_value(); }

@@ -58,7 +58,7 @@ typedef struct {
   int32_t rank;            /* number of axes */
   int32_t integer;         /* 1 if every value is whole */
   const int64_t* shape;    /* extents */
-  const char* const* axes; /* the plate of each axis; null if unknown */
+  const char* const* axes; /* the plate of each axis, or "chain" and "draw"; null if unknown, or without axes */
 } lehr_array;
 
 /* A callback after every sweep, on the thread that fits. Returning 0 ends the fit, which then has what was found so
@@ -72,8 +72,9 @@ const char* lehr_version(void);
  * the source in messages, "constants" and "sizes" (numbers by name), "labels" (lists of text by plate). */
 int32_t lehr_compile(const char* text, const char* settings, lehr_program** program, char** message);
 /* Returns a description of the model as JSON: "model" (its name), "data" and "variables" (each with "name", "axes",
- * "event"; data also "observed"), and "plates" (each with "name", "ordered", and if it has them "parent" and "times").
- * Axes are those of arrays. An empty text if `program` is null. */
+ * "event"; data also "observed"; a category among observed or latent variables also "values", the plate of its values),
+ * and "plates" (each with "name", "ordered", and if it has them "parent" and "times"). Axes are those of arrays. An
+ * empty text if `program` is null. */
 const char* lehr_program_describe(const lehr_program* program);
 
 /* Fits the model to `count` arrays of data and stores the fit in `*fit`. Options have the names of those of `lehr fit`
@@ -124,13 +125,15 @@ int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, con
 int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                               lehr_arrays** drawn, char** message);
 
-/* Returns the contents of fit.json (docs/fitting.md) as JSON, with "warnings" and "failure". */
+/* Returns the contents of fit.json (docs/output.md) as JSON, with "warnings" and "failure", which are empty for a fit
+ * of lehr_program_load(). An empty text if `fit` is null. */
 const char* lehr_fit_summary(const lehr_fit* fit);
 /* Writes the directory that `lehr fit` would have written. Fits by sampling are refused. */
 int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message);
 /* Stores arrays of a fit in `*arrays`. `what` selects them: "posterior", the parameters of the factors, named as in
- * posterior.npz; "numbers", the "VARIABLE.mean", ".sd", ".q5", ".q50", ".q95" that `lehr show` prints; "trace", the
- * columns of trace.csv; "draws", as `lehr draws` makes them, with the options "draws" and "seed". */
+ * posterior.npz; "numbers", the "VARIABLE.mean", ".sd", ".q5", ".q50", ".q95" that `lehr show` prints, and of vectors
+ * with linear response ".covariance"; "trace", the columns of trace.csv; "draws", as `lehr draws` makes them, with the
+ * options "draws" and "seed" (of a fit by sampling: all its draws). */
 int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* options, lehr_arrays** arrays,
                         char** message);
 

@@ -1,5 +1,5 @@
-// A built object in the caller's process, seen as a Program and a Fit of this library, so that predictions and scores
-// work on it. Only compiler/library/*.cpp include this.
+// Converts a built object in the caller's process to a Program and a Fit of this library, so that predictions and
+// scores work on it. Only compiler/library/*.cpp include this.
 #pragma once
 #include <deque>
 #include <map>

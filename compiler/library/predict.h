@@ -46,7 +46,8 @@ int32_t lehr_predict(const void* model, void* state, const void* data, const cha
 
 /* Computes the log predictive density of `data`, as `lehr score` does: "total" (nats), "observations", and for chains
    "sequences". Global parameters are fixed at their means; NAME_score is a lower bound that averages over them.
-   Options: "holdout", "seed". Errors are those of lehr_predict(); ARGUMENT also if the model has no score. */
+   Options: "holdout", "seed", "per" as of lehr_program_score(). Errors are those of lehr_predict(); ARGUMENT also if
+   the model has no score. */
 int32_t lehr_score(const void* model, void* state, const void* data, const char* options, lehr_arrays** score,
                    char** message);
 

@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// Returns the label that the data gave to element `index` of a plate, or null if the plate has no labels.
+/// Returns the label that the data gave to element `index` of a plate, or null if it has none.
 const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index);
 
 /// One step of the path to an element of a nested plate: a plate, and the element's number in its row.
@@ -18,12 +18,13 @@ struct PlatePosition {
   std::string plate;       // name of the plate
   std::size_t number = 0;  // position from 0 in the row; of a plate that is not nested, among all its elements
 };
-/// Returns the path to element `index` of a plate: one entry for each enclosing plate, outermost first, then the
-/// element itself. The path has only the last entry if the fit does not store the rows of the plate, or if the element
-/// has a label.
+/// Returns the path to element `index` of a plate, counted among all its elements: one entry for each enclosing plate,
+/// outermost first, then the element itself. The path has only the last entry, with the number `index`, if the fit does
+/// not store the rows of the plate, or if the element has a label.
 std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
 
-/// Returns the number from which unlabelled elements of a plate are counted in each row; 0 if the fit does not say.
+/// Returns the number from which unlabelled elements of a nested plate are counted in each row; 0 for other plates, and
+/// if the fit does not store the rows.
 std::size_t first_number(const SavedFit& fit, const std::string& plate);
 
 /// Returns the printed name of element `index` of a plate: its label, or its plate and number. The name of an element

@@ -1,5 +1,5 @@
 // Prepares one function for each element that draws it, once, and calls these for every draw. Draws go to the variables
-// of a Forward, which keeps the values of elements that are not drawn.
+// of a ModelEvaluator, where elements that are not drawn retain their values.
 #include "compiler/posterior/factor_sampler.h"
 
 #include <fmt/format.h>

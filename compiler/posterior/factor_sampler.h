@@ -27,8 +27,8 @@ class FactorSampler {
 
   /// Draws every element that is `d_connected` (by VariableId and element) from its factor into `to`; the others stay.
   /// Members of a joint factor are drawn together, elements of chains without covariances independently. `rng_of` gives
-  /// the random numbers, those of the element of the first variable of a factor; a joint variable of many elements uses
-  /// one stream.
+  /// the random numbers. An element of a factor uses those of its element of the factor's first variable; a joint
+  /// variable (`guide joint`) uses those of element 0 of its first member for all its elements.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, const RngOf& rng_of) const;
   /// Draws as above, with all random numbers from one stream.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const;
@@ -48,7 +48,7 @@ class FactorSampler {
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
                                  const std::map<std::string, SavedVariable>& posterior, const std::vector<bool>& wanted,
                                  conditionals::BlockId id, PosteriorMoments& posterior_moments);
-  /// Draws a joint variable and stores the numbers of its informed members.
+  /// Draws a joint variable and stores the numbers of the d-connected elements of its members.
   static void draw_members(const Source& s, const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to,
                            const RngOf& rng_of);
   std::vector<Source> sources_;  // the prepared factors, one for each block

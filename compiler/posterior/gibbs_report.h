@@ -1,4 +1,4 @@
-// What a sampler hands over: the draws of one chain.
+// The result of a sampler: the draws of one chain.
 #pragma once
 #include <optional>
 #include <vector>
@@ -18,7 +18,7 @@ struct GibbsReport {
   std::vector<double> log_joint;
   /// The estimate of the log evidence, from parallel tempering only.
   std::optional<Evidence> evidence = {};
-  /// The couplings between spins or bits of the model, from exact sampling only.
+  /// From exact sampling only: the couplings between the spins or bits of the model, which decide how runs are coupled.
   std::optional<Couplings> coupling = {};
   /// Log likelihoods and replicated data of the draws that the PredictivePlan selects.
   PredictiveDraws predictive;

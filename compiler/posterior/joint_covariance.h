@@ -14,20 +14,23 @@
 
 namespace lehr {
 
-/// The second moments of one joint factor, by number of its members.
+/// The second moments of one joint factor. A number of it is addressed by a member and its position in the array of
+/// that member.
 class JointCovariance {
  public:
-  /// Reads the factor of the block of a joint variable. Returns nullopt if it is not in the posterior, or is not
-  /// Normal.
+  /// Reads the factor of the block of a joint variable. Returns nullopt if it is not in the posterior, or if its vector
+  /// is not Normal: a point, or a category with a number.
   static std::optional<JointCovariance> make(const model::Model& model, const conditionals::Block& block,
                                              const std::map<std::string, SavedVariable>& posterior);
 
-  /// Returns the covariance of two numbers of members, each counted in the array of its member. Returns nullopt for
-  /// numbers of two elements of a chain: step_covariance.h has these.
+  /// Returns the covariance of two numbers of members, each counted in the array of its member. It is 0 for numbers of
+  /// two elements of the factor, which are independent. Returns nullopt for two elements of a chain: step_covariance.h
+  /// has these.
   std::optional<double> between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
                                 std::size_t number_of_b) const;
   /// Returns the covariance of two numbers of a scaled vector given its precision: a multiple of the inverse precision.
-  /// Returns nullopt for other numbers.
+  /// It is the zero monomial for numbers of two elements of the factor. Returns nullopt for the precision itself, and
+  /// for factors without one.
   std::optional<Monomial> covariance_given_precision(model::VariableId a, std::size_t number_of_a, model::VariableId b,
                                                      std::size_t number_of_b) const;
   /// Returns true if the precision of the factor is sparse. Its covariance matrix has no root then; variance() takes
@@ -36,7 +39,7 @@ class JointCovariance {
   /// Returns the variance of a weighted sum of coordinates of a sparse factor.
   double variance(const std::map<std::size_t, double>& weights) const;
   /// Returns the root of the covariance matrix (math::Spread::root) of the element with this number, and the number's
-  /// coordinate in it.
+  /// coordinate in it. The pointer is null for a sparse factor.
   std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
 
   /// Returns the number of coordinates of an element of the factor.
@@ -45,7 +48,7 @@ class JointCovariance {
   std::pair<std::size_t, std::size_t> position_of(model::VariableId v, std::size_t number) const;
   /// Returns the means, [element][coordinate].
   const std::vector<std::vector<double>>& means() const { return mean_; }
-  /// Returns the roots of the covariance matrices, by element, row-major.
+  /// Returns the roots of the covariance matrices, by element, row-major. Empty for a sparse factor.
   const std::vector<std::vector<double>>& roots() const { return root_; }
 
  private:

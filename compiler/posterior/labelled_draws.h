@@ -36,8 +36,9 @@ void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, con
 Coordinate counted(const std::string& axis, std::int64_t extent);
 
 /// Arranges the draws of all chains in groups: `posterior`, `sample_stats` (with `lp`, the log joint density in nats)
-/// and `observed_data`. If they were drawn, there are `log_likelihood` and `posterior_predictive`, too. All chains must
-/// have the same number of draws, at least one. `references` are added back to the data.
+/// and `observed_data`. If the chains have predictive quantities, there are `log_likelihood` and
+/// `posterior_predictive`, too. All chains must have the same number of draws, at least one. `references` are added
+/// back to the data.
 LabelledArrays labelled_draws(const model::Model& model, const BoundData& data, const CentringOffsets& references,
                               const std::vector<const GibbsReport*>& chains);
 

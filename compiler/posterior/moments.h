@@ -10,13 +10,15 @@
 
 namespace lehr {
 
-/// Mean and standard deviation of every number of a variable. Arrays are row-major over `elements`, then `event`.
+/// Mean and standard deviation of every number of a variable. Arrays are row-major over `elements`, then `event`. A
+/// category of a variational fit has the probabilities of its values, along one event axis; one of a sampled fit has
+/// the mean and the standard deviation of its position from 0.
 struct Moments {
   std::vector<std::int64_t> elements;  // extents of the axes; a nested plate and its parent are one axis
   std::vector<std::int64_t> event;     // event axes: () of numbers, (d) of vectors, (d, d) of matrices
-  std::vector<double> mean;            // mean of each number; for a category, the probabilities of its values
-  std::vector<double> sd;              // shaped as `mean`; empty where there is none, as for categories
-  bool simplex = false;                // true if `mean` sums to 1 along the event axis
+  std::vector<double> mean;            // mean of each number
+  std::vector<double> sd;              // shaped as `mean`; empty where there is none, as for probabilities
+  bool simplex = false;                // true if `mean` sums to 1 along the event axis; false for a sampled fit
   std::vector<double> total;           // sum of the concentrations of each element's Dirichlet factor; empty for others
 };
 
@@ -36,11 +38,12 @@ bool is_sampled(const SavedFit& fit);
 std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
 
 /// Returns the standard deviations of a variable that the fit has in place of those of the factor (`--sds`), laid out
-/// as Moments::sd; null if there are none. NaN where that of the factor stands.
+/// as Moments::sd; null if there are none. NaN where that of the factor is to be used.
 const NamedArray* corrected_sds(const SavedFit& fit, const SavedVariable& v);
 
 /// Computes the moments of a variable of a fit; finds the family and the other member of a joint factor in the fit.
-/// Standard deviations are the corrected ones where there are some.
+/// Standard deviations are the corrected ones where there are some. Returns nullopt as moments() does, and for a family
+/// that does not exist.
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);
 
 /// Computes the `probability`-quantile of every number of a variable, laid out as Moments::mean. A number without a

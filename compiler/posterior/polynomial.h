@@ -17,7 +17,7 @@ struct Atom {
     value,          // x
     complement,     // 1 - x
     inverse,        // 1 / x
-    matrix_inverse  // the number at that place of the inverse matrix
+    matrix_inverse  // the number at the same place in the inverse of its matrix
   };
   /// The latent variable.
   model::VariableId variable;

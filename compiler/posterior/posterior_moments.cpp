@@ -98,7 +98,8 @@ std::size_t PosteriorMoments::component(const Atom& a) const {
 FactorKey PosteriorMoments::key(const Atom& a) const {
   const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[a.variable.index()];
   const Element e = element(a);
-  // Elements of a chain or of a joint factor depend on each other; uninformed ones are independent given their parents.
+  // Elements of a chain or of a joint factor depend on each other; those that are not d-connected are independent given
+  // their parents.
   const bool whole = analysed_.schedule.conditionals[b].chain || model_[e.variable].joint;
   return {b.index(), whole && is_d_connected(e) ? kWhole : e.position};
 }

@@ -1,7 +1,7 @@
 // Marginal distributions of the latent elements of a factorised posterior, and moments of polynomials in them. An
-// element that data inform has the distribution of its factor. An element that no data inform has its distribution
-// given its parents, if these are constants. Independent factors multiply: E[x y] = E[x] E[y]; within a factor, moments
-// up to the second are available.
+// element that is d-connected to data has the distribution of its factor. Any other element has its distribution given
+// its parents, if these are constants, data or categories with values. Independent factors multiply: E[x y] = E[x]
+// E[y]; within a factor, moments up to the second are available.
 #pragma once
 #include <functional>
 #include <map>
@@ -32,8 +32,8 @@ class ElementMarginal {
   std::vector<math::ScalarMarginal> margins;  // the marginal distribution of each number
   bool fixed = false;                         // true for a point: every number equals its mean with probability 1
 
-  /// Returns the covariances and inverse moments, of both members for a joint factor. Computed at the first call,
-  /// because its size is the square of the number of numbers.
+  /// Returns the covariances and inverse moments; in a factor of a mean and its precision, those of both variables.
+  /// Computed at the first call, because its size is the square of the number of numbers.
   const math::Spread& spread() const {
     if (!spread_) spread_ = form_();
     return *spread_;
@@ -44,8 +44,8 @@ class ElementMarginal {
   mutable std::optional<math::Spread> spread_;  // the second moments, once they are computed
 };
 
-/// Identifies one independent factor of the posterior. All elements of a chain, or of a joint factor, have the same
-/// key.
+/// Identifies one independent factor of the posterior. All d-connected elements of a chain, or of a joint factor, have
+/// the same key; every other element has its own.
 struct FactorKey {
   /// The block of the factor, and the position of its element; a fixed value where the whole block is one factor.
   std::size_t block = 0, position = 0;
@@ -57,19 +57,20 @@ struct FactorKey {
 class PosteriorMoments {
  public:
   /// Makes an object for the factors in `posterior`, by name. `d_connected` says by VariableId and element which
-  /// elements data inform (d_connected.h); the other elements follow their prior given their parents. All arguments
-  /// must outlive the object.
+  /// elements are d-connected to data (instance/d_connected.h); the other elements follow their prior given their
+  /// parents. All arguments must outlive the object.
   PosteriorMoments(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                    const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic);
 
   /// Returns the marginal of an element, or null if it has no closed form: the family has no moments, or the element is
-  /// uninformed and its parents are latent. Categories have none. Elements of observed variables count as uninformed.
+  /// not d-connected and has latent parents other than categories with values. Categories have none. Elements of
+  /// observed variables count as not d-connected.
   const ElementMarginal* find(Element e);
-  /// Returns true if data inform the element but its factor has no marginal here. Its distribution given its parents is
-  /// then no substitute.
+  /// Returns true if the element is d-connected but its factor has no marginal here. Its distribution given its parents
+  /// is then no substitute.
   bool lacks_marginal(Element e) { return is_d_connected(e) && !find(e); }
-  /// Clears the cached marginals of uninformed elements. Call it after the categories in `forward` have got other
-  /// values.
+  /// Clears the cached marginals of elements that are not d-connected. Call it after the categories in
+  /// Symbolic::forward() have got other values.
   void forget() { given_parents_.clear(); }
 
   /// Returns the element that the number of an atom belongs to.
@@ -89,7 +90,7 @@ class PosteriorMoments {
   /// chain reaches back more than one step, or is no such chain.
   const StepCovariance* steps_of(conditionals::BlockId b);
 
-  /// Returns E[p], or nullopt if an atom has no marginal or a moment is not available.
+  /// Returns E[p], which may be infinite, or nullopt if an atom has no marginal or a moment is not available.
   std::optional<double> mean(const Polynomial& p);
   /// Returns the covariance of two monomials, or nullopt if a moment is not available.
   std::optional<double> covariance(const Monomial& a, const Monomial& b);
@@ -102,9 +103,9 @@ class PosteriorMoments {
   bool is_d_connected(Element e) const {
     return !model_[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
-  /// Makes the marginal of an informed element from its factor.
+  /// Makes the marginal of a d-connected element from its factor.
   std::optional<ElementMarginal> of_factor(Element e) const;
-  /// Makes the distribution of an uninformed element given its parents, if these are constants or have values.
+  /// Makes the distribution of any other element given its parents, if these are constants or have values.
   std::optional<ElementMarginal> given_parents(Element e) const;
   /// Makes the marginal of an element that is a member of a joint variable.
   std::optional<ElementMarginal> of_member(Element e) const;
@@ -141,7 +142,7 @@ class PosteriorMoments {
   const model::Model& model_;  // the model of `symbolic_`; its first variables are those of the fit
   /// The saved factors, by name of the variable.
   const std::map<std::string, SavedVariable>& posterior_;
-  /// By VariableId and element: true if data inform the element.
+  /// By VariableId and element: true if the element is d-connected to data.
   const std::vector<std::vector<bool>>& d_connected_;
   /// Evaluates expressions of the model to polynomials.
   const Symbolic& symbolic_;

@@ -29,16 +29,16 @@ struct VariableSummary {
 
 /// The table of a posterior.
 struct PosteriorTable {
-  std::vector<VariableSummary> variables;  // one entry for each variable with numbers, in the order asked for
+  std::vector<VariableSummary> variables;  // one entry for each variable with numbers, in the order of the argument
   std::vector<std::string> without;        // variables without numbers: not saved, or of an unknown family
 };
 
 /// Loads the stored draws of a sampled fit. Called at most once, and only if a variable was sampled.
 using DrawsSource = std::function<Result<LabelledArrays>()>;
 
-/// Makes the table of some variables of a fit. Means and sds are those of moments_of. Quantiles are those of the
-/// factors; of a sampled fit they are interpolated between the stored draws of all chains, and categories get the
-/// relative frequencies of their values. ExitCode::data if the draws cannot be read.
+/// Makes the table of some variables of a fit. Means and sds are those of moments_of. Quantiles are those of
+/// quantiles_of; of a sampled fit they are interpolated between the stored draws of all chains, and categories get the
+/// relative frequencies of their values. ExitCode::data if the draws cannot be read or lack a variable.
 Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<const SavedVariable*>& variables,
                                        const DrawsSource& draws);
 

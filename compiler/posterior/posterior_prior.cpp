@@ -1,5 +1,5 @@
-// Computes the givens of a carried prior from the parameters of a fit. Forgetting multiplies the natural parameters of
-// each factor by a power p: the prior is q^p, normalised.
+// Computes the givens of a prior that is the posterior of a fit, from the parameters of that fit. Forgetting multiplies
+// the natural parameters of each factor by a power p: the prior is q^p, normalised.
 #include "compiler/posterior/posterior_prior.h"
 
 #include <fmt/format.h>

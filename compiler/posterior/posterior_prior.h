@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// A model whose prior is the posterior of a fit.
+/// A model whose priors are the factors of an earlier fit, with the values of their parameters as data.
 struct PosteriorAsPrior {
   model::Model model;  // the model with the factors' families as priors, and their parameters as givens
   Dataset parameters;  // the values of these givens
@@ -16,11 +16,11 @@ struct PosteriorAsPrior {
 
 /// Makes the model whose prior is the posterior of `fit`. `complete` is the analysis of `resolved`. `forget`, in (0,
 /// 1], is the power to which the posterior is raised: below 1, older data count less. Fails, without a location in the
-/// error, for a factor that cannot be a prior.
+/// error, for a factor that cannot be a prior, that the fit does not have, or whose power is improper.
 Result<PosteriorAsPrior> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
                                               const SavedFit& fit, double forget);
 
-/// Adds to `data` the constant arrays of the model that it lacks, with the values that the fit has.
+/// Adds to `data` those arrays of constants of the model that it lacks, with the values that the fit has.
 void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);
 
 }  // namespace lehr

@@ -15,7 +15,7 @@ namespace {
 using namespace model;
 using math::FactorParameter;
 
-/// The prefix of the names of carried givens. It has a space, so it cannot be a name in a model.
+/// The prefix of the names of the givens that are added. It has a space, so it cannot be a name in a model.
 constexpr std::string_view kCarried = "posterior ";
 
 /// Makes the factor of one block the prior of its variable, by adding givens and rewriting statements.

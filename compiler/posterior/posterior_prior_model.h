@@ -38,14 +38,16 @@ struct PosteriorPriorModel {
 /// Returns the error for the factor of a variable that cannot be a prior.
 Error not_a_prior(const std::string& variable, const std::string& why);
 
-/// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.
+/// What happens to the model's own prior statements: they are replaced by those of the factors, or both are retained.
 enum class OriginalPriors { replaced, retained };
 
 /// Changes a model so that the factors of global variables are its priors. `complete` is the analysis of `resolved`.
-/// Fails, without a location in the error, for a factor that cannot be a prior: points, chains, potentials.
+/// Fails, without a location in the error, if the model has potentials or no global variable, or for a factor that
+/// cannot be a prior: a point, a chain, a sparse factor, one of a category with a number, one of a variable with
+/// observed values, and with OriginalPriors::retained any joint factor (`guide joint`).
 Result<PosteriorPriorModel> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
                                                  OriginalPriors own);
-/// Returns true if the given is a parameter of a carried factor.
+/// Returns true if the given is a parameter of a factor that has become a prior, or a weight of with_updates().
 bool is_posterior_prior(const model::Given& given);
 
 /// A model that has both its own prior and the posterior of another fit as priors. Weights of 0 and 1 choose one of
@@ -56,7 +58,7 @@ struct Updatable {
 };
 
 /// Makes a model with both priors of each global variable, each multiplied by a weight that is a given. `options` are
-/// those that `complete` was analysed with. Fails as make_posterior_prior does.
+/// those that `complete` was analysed with. Fails as make_posterior_prior does with OriginalPriors::retained.
 Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
                                const density::ExpandOptions& options);
 

@@ -55,9 +55,9 @@ class Links {
     return out;
   }
 
-  /// How much of an element is observed or informed.
+  /// How much of an element is observed or d-connected to data.
   enum class Coverage { none, part, all };
-  /// Returns how much of the element is in the posterior: observed values, or an informed latent element.
+  /// Returns how much of the element is in the posterior: observed values, or a d-connected latent element.
   Coverage coverage(Element e) const {
     const Variable& v = model_[e.variable];
     if (v.clamped) return Coverage::part;

@@ -31,11 +31,11 @@ struct ChainLayout {
 };
 
 /// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m). Its
-/// products of two steps are averaged over the other factors. `d_connected` says which elements data inform; only these
-/// count. `mean` returns E[p] over the other factors.
+/// products of two steps are averaged over the other factors. Only elements with values, and latent ones that are
+/// d-connected to data (`d_connected`, by VariableId and element), count. `mean` returns E[p] over the other factors.
 ///
-/// Returns nullopt if an element of two steps is not Normal with a mean linear in them, has a multiplicity, or is
-/// partly missing.
+/// Returns nullopt if a potential depends on the chain. So it does if an element whose density has two steps is not
+/// Normal with a mean linear in them, has a multiplicity, or is partly missing.
 std::optional<PrecisionBlocks> precision_blocks(const ChainLayout& chain, const Symbolic& symbolic,
                                                 const std::vector<std::vector<bool>>& d_connected,
                                                 const std::function<std::optional<double>(const Polynomial&)>& mean);

@@ -23,16 +23,17 @@ struct PredictivePlan {
   std::int64_t every(std::int64_t of) const;
 };
 
-/// Plans so that a chain stores at most `max_scalars` numbers of each kind. There are none if an observed variable is
-/// in a potential (no known normaliser), or if elements have multiplicities. Nor are there any if local variables have
-/// too many numbers.
+/// Plans so that a chain stores at most `max_scalars` numbers of each kind, log likelihoods and replicated data. There
+/// are none if an observed variable is in a potential, whose normaliser cannot be computed, or if elements have
+/// multiplicities other than 1. Nor are there any if nothing is observed, if one draw has more than `max_scalars`
+/// numbers, or if the local variables have more than 20 million.
 PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t max_scalars);
 
 /// The predictive quantities of some draws of a chain.
 struct PredictiveDraws {
   std::vector<std::int64_t> draws;  // the numbers of these draws in the chain, from 0
   /// One array for each observed variable, over [draw] and its axes; `replicated` has the event axes, too. NaN for
-  /// missing observations in `log_likelihood`, and for what could not be drawn.
+  /// missing observations in `log_likelihood`, and for what could not be drawn in `replicated`.
   std::vector<NamedArray> log_likelihood, replicated;
   std::string problem = {};  // the first reason why something could not be drawn; empty: none
 };

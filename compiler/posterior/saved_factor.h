@@ -54,7 +54,7 @@ math::Draw element_draw(const SavedFactor& s, const FactorLayout& layout, std::s
 /// A saved Normal vector with a sparse precision.
 class SavedSparse {
  public:
-  /// Reads the arrays of the variable. Returns null if they are no such factor.
+  /// Reads the arrays of the variable. Returns null if they are no such factor, or if it is improper.
   static std::shared_ptr<const SavedSparse> read(const SavedVariable& v);
 
   const std::vector<double>& mean() const { return mean_; }      // by coordinate

@@ -13,7 +13,7 @@ namespace lehr {
 
 /// Evaluates expressions at given index values. Data and constants become numbers, latent numbers become atoms.
 /// Categories in indices have the values in `forward`; if one lacks a value, ModelEvaluator::unknown says which, and
-/// the result is void. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
+/// the result is not usable. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
 class Symbolic {
  public:
   /// Makes an evaluator of the model in `forward`, which must outlive it.

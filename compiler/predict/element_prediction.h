@@ -9,8 +9,8 @@
 
 namespace lehr {
 
-/// Moments and distribution of the numbers of an element; of a category, of its values. A list is empty where there is
-/// no closed form.
+/// Moments and distribution of the numbers of an element. A list is empty where there is no closed form. Of a category
+/// there is `mean` only.
 struct ElementPrediction {
   /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
   std::vector<double> mean, sd;
@@ -27,9 +27,10 @@ class MixtureSum {
              const model::Statement& s, const IndexValues& at, ElementPrediction& to);
 
   /// Adds the component for the current values of the categories. `weight` is its probability, a polynomial in latent
-  /// numbers.
+  /// numbers. If a category lacks a value, ModelEvaluator::unknown says which, and the component is not complete.
   void add(const Polynomial& weight);
-  /// Converts the summed variances to standard deviations. Call it once, at the end.
+  /// Converts the summed variances to standard deviations. If one has no closed form, `sd` stays empty. Call it once,
+  /// at the end.
   void finish();
 
  private:
@@ -48,15 +49,15 @@ class MixtureSum {
   /// `weight` is the probability of these values; the result is not multiplied by it. Returns nullopt if there is no
   /// closed form, or if the parameters depend on each other or on `weight`.
   std::optional<math::Predictive> of_row(std::size_t j, const Polynomial& weight);
-  /// Returns the distribution of a polynomial that is a constant, or a multiple of a single number; Kind::none for
-  /// others.
+  /// Returns the distribution of a polynomial that is a constant, a single number, or a positive multiple of a Gamma or
+  /// InverseGamma number; Kind::none for others.
   math::ScalarMarginal margin(const Polynomial& p);
   /// Replaces the atoms of point factors by their values.
   Polynomial with_points(const Polynomial& p);
 
   const Symbolic& symbolic_;             // evaluates expressions to polynomials
   PosteriorMoments& posterior_moments_;  // marginals of the latent elements
-  Elimination& elimination_;             // averages over uninformed elements
+  Elimination& elimination_;             // averages over elements without a marginal
   const model::Statement& statement_;    // the statement that the element is drawn by
   const IndexValues& at_;                // index values of the element
   ElementPrediction& to_;                // the element's moments and distribution, which are filled in

@@ -1,5 +1,5 @@
-// Averages over uninformed elements. The element that would be simulated last is always removed first: nothing else in
-// the polynomial depends on it then, so its numbers can be replaced by their moments given its parents.
+// Averages over elements without a marginal. The element that would be simulated last is always removed first: nothing
+// else in the polynomial depends on it then, so its numbers can be replaced by their moments given its parents.
 #include "compiler/predict/elimination.h"
 
 #include <algorithm>

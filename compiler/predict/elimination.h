@@ -1,5 +1,6 @@
-// Removes uninformed elements (on which no data depend) from polynomials: each is averaged over given its parents,
-// children before parents. What is left contains only elements whose marginals are known.
+// Removes elements without a marginal (PosteriorMoments::find) from polynomials. On these no data depend, and their
+// parents are latent. Each is averaged over given its parents, children before parents, until only elements with
+// marginals are left.
 //
 //   x[t] ~ Normal(mean = a * x[t-1], variance = s):   E[x[3]^2]  ->  E[a^2 x[2]^2] + E[s]  ->  ...
 #pragma once
@@ -17,24 +18,26 @@ struct MeanAndNoise {
   bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
 };
 
-/// Takes expectations of polynomials over their uninformed elements (on which no data depend), each given its parents,
-/// so that only elements with marginals remain.
+/// Takes expectations of polynomials over their elements without a marginal, each given its parents, so that only
+/// elements with marginals remain.
 class Elimination {
  public:
   /// Makes an object that averages with these expressions and marginals, which must outlive it.
   Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
 
-  /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
-  /// has no such moment, or if a category lacks a value (then ModelEvaluator::unknown says which).
+  /// Returns E[p | elements with marginals]. Numbers of an element without a marginal may occur at most twice in a
+  /// monomial. Returns nullopt if they occur more often, if a family has no such moment, if the factor of a d-connected
+  /// element has no marginal, or if the result is too long. It also does if a category lacks a value: then
+  /// ModelEvaluator::unknown says which.
   MaybePolynomial averaged(Polynomial p);
 
-  /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
-  /// nullopt as averaged() does.
+  /// Splits a polynomial that is linear in its elements without a marginal into its average and the noise from them.
+  /// Returns nullopt if it is not linear, and as averaged() does.
   std::optional<MeanAndNoise> mean_and_noise(Polynomial p);
 
   /// Returns E[p], or nullopt if a moment is not available.
   std::optional<double> mean(const Polynomial& p);
-  /// Returns Var[p], or nullopt if a moment is not available.
+  /// Returns Var[p], or nullopt if a moment is not available or mean_and_noise() has no result.
   std::optional<double> variance(const Polynomial& p);
 
  private:

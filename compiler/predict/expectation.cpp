@@ -1,10 +1,11 @@
 // Averages over categories by trial: a formula is evaluated, and ModelEvaluator::unknown names the first category that
-// lacks a value. That category is set to each of its values in turn, and the formula is evaluated again. So only those
+// lacks a value. That category is set to each of its values, and each time the formula is evaluated. So only those
 // categories are summed over that the formula reads.
 //
 //   x ~ Normal(mean = mu[z], ...):   evaluate mu[z] -> z unknown -> sum over k of E[weight(z = k)] * E[mu[k]]
 //
-// The weight of a category is its probability: a number if data inform it, otherwise a polynomial given its parents.
+// The weight of a category is its probability: a number if it is d-connected to data, otherwise a polynomial given its
+// parents.
 #include "compiler/predict/expectation.h"
 
 #include <algorithm>

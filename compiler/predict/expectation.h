@@ -15,35 +15,36 @@
 namespace lehr {
 
 /// Returns the mean of the element that statement `s` draws at index values `at`, given the values in `forward`. Of a
-/// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean.
+/// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean,
+/// or if the model leaves out one of its parameters (the total of a multinomial).
 std::vector<double> conditional_mean(const ModelEvaluator& forward, const model::Statement& s, const IndexValues& at);
 
 /// Computes averages of elements over a factorised posterior.
 class Expectation {
  public:
   /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
-  /// variables. `d_connected` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has
-  /// the probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the
-  /// same `d_connected`. All arguments must outlive the object.
+  /// variables. `d_connected` says by VariableId and element which elements are d-connected to data
+  /// (instance/d_connected.h). `beliefs` has the probabilities of d-connected categories by VariableId, as [element,
+  /// value]. `posterior_moments` must have been made for the same `d_connected`. All arguments must outlive the object.
   Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,
               const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic,
               PosteriorMoments& posterior_moments);
 
-  /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of informed
+  /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of d-connected
   /// elements, and over distributions given their parents of the others. Computes the mean only, unless `all`.
   ///
   /// The result is exact; lists are empty where no exact one exists. Given values of the categories, parameters must be
   /// polynomials in latent numbers, with at most second moments of each factor. Categories are summed over, up to
-  /// 100,000 combinations.
+  /// 100,000 combinations; bits and spins are not. A statement with limits has no result.
   ElementPrediction of(const model::Statement& s, const IndexValues& at, bool all);
 
   /// Computes the probabilities of the values of category `e`, with all categories that it depends on summed out, and
   /// caches them. A later sum that needs `e` then uses them, instead of a sum over all paths of the chain that lead to
   /// `e`.
   ///
-  /// `e` must be latent and uninformed: no data inform it (`d_connected` is false), as at the steps of a forecast. Call
-  /// it for the uninformed elements of a chain in the order of the chain. Nothing is cached if the variable is no
-  /// chain, or if the probabilities have no closed form or more than 64 terms.
+  /// `e` must be latent and not d-connected (`d_connected` is false), as at the steps of a forecast. Call it for such
+  /// elements of a chain in the order of the chain. Nothing is cached if the variable is no chain, or if the
+  /// probabilities have no closed form or more than 64 terms.
   void remember(Element e);
 
  private:
@@ -55,10 +56,10 @@ class Expectation {
     std::set<model::VariableId> summed;     // categories that were summed over, itself included
   };
 
-  /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are uninformed categories
-  /// with values whose probabilities are not yet in `weight`.
+  /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are categories with values,
+  /// not d-connected, whose probabilities are not yet in `weight`.
   void sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
-  /// Sets category `u` to each of its values in turn, and continues with sum_over_categories() for each.
+  /// Sets category `u` to each of its values, one after another, and continues with sum_over_categories() for each.
   void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
   /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
   /// the list. Returns false if a parent has no value yet.
@@ -69,6 +70,7 @@ class Expectation {
   /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
   std::size_t component_count(const model::Statement& s) const;
   /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.
+  /// Lists are empty if they are not, and for categories.
   ElementPrediction of_constant_parameters(Element e);
   /// Returns true if the factor of the variable is that of a chain.
   bool is_chain(model::VariableId v) const;
@@ -76,19 +78,19 @@ class Expectation {
   const Analysed& analysed_;   // model and schedule of the factors
   const model::Model& model_;  // the model of `values_`
   ModelEvaluator& values_;     // values of data and, during a sum, of categories
-  /// Probabilities of informed categories, by VariableId.
+  /// Probabilities of d-connected categories, by VariableId, as [element, value].
   const std::vector<std::vector<double>>& beliefs_;
-  /// By VariableId and element: true if data inform the element.
+  /// By VariableId and element: true if the element is d-connected to data.
   const std::vector<std::vector<bool>>& d_connected_;
   const Symbolic& symbolic_;               // evaluates expressions to polynomials
   PosteriorMoments& posterior_moments_;    // marginal distributions of the elements
-  Elimination elimination_;                // averages over uninformed elements
+  Elimination elimination_;                // averages over elements without a marginal
   std::map<Element, Marginal> marginals_;  // probabilities of categories that remember() has cached
   /// Categories that have a value during the current sum, each with its cached probabilities or null.
   std::vector<std::pair<Element, const Marginal*>> summed_;
   std::set<model::VariableId> seen_;  // categories that were summed over for the current element
   std::int64_t evaluations_ = 0;      // combinations tried for the current element
-  bool exact_ = true;                 // false once the current element turned out to have no closed form
+  bool exact_ = true;                 // false as soon as the current element is found to have no closed form
 };
 
 }  // namespace lehr

@@ -18,15 +18,17 @@ inline constexpr double kNoVariance = 1e-300;
 /// their ids, and are latent or observed as in `of`, the model that was analysed with the data.
 ///
 /// Some `let`s are left out: those that are not numbers, depend on no latent variable, read missing data, or read
-/// several steps of a chain of categories. So are those with more than a million elements or with a constant index out
-/// of range; `notes` then gets a line.
+/// several steps of a chain of categories or other whole numbers. So are those with more than a million elements or
+/// with a constant index out of range; `notes` then gets a line. The added variables come last, in the order of the
+/// text.
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
                        const BoundData& data, std::vector<Diagnostic>& notes);
 
 /// Returns true if each element of the statement reads at most one element of variable `v`.
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v);
 
-/// Extends the data of the model `resolved` to the model `with_lets`: the added variables are missing.
+/// Extends the data of the model `resolved` to the model `with_lets`: all values of the added variables are missing.
+/// Data of auxiliary variables, which come after those of `resolved`, are dropped.
 BoundData with_missing_lets(const model::Model& resolved, const model::Model& with_lets, BoundData data);
 
 }  // namespace lehr

@@ -18,8 +18,9 @@ bool has_two_values(const model::Variable& v);
 /// parents, or of draws if these have no closed form; it gets a standard error. Standard deviations and quantiles are
 /// those of draws.
 ///
-/// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements data inform
-/// (d_connected.h); `laws` are the marginals for both.
+/// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements are d-connected to
+/// data (instance/d_connected.h); `posterior_moments` was made for both. ExitCode::data if the draws do not fit into
+/// memory or a factor is missing; otherwise errors are those of draw_values().
 std::optional<Error> add_drawn_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                       const std::vector<std::vector<bool>>& d_connected,
                                       PosteriorMoments& posterior_moments, const PredictionOptions& options);

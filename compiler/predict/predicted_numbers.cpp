@@ -1,5 +1,6 @@
-// Predicts in closed form, and leaves NaN for what has none; predicted_draws.cpp then estimates these numbers. Informed
-// elements have the moments of their factors, all others the average of their distribution given their parents.
+// Predicts in closed form, and leaves NaN for what has none; predicted_draws.cpp then estimates these numbers. Elements
+// that are d-connected to data have the moments of their factors, all others the average of their distribution given
+// their parents.
 #include "compiler/predict/predicted_numbers.h"
 
 #include <fmt/format.h>
@@ -111,7 +112,7 @@ class Predictor {
   bool has_no_items() const {
     return std::ranges::all_of(to_.data.observed, [](const BoundArray& a) { return a.values.empty(); });
   }
-  /// Returns true if data inform the latent element.
+  /// Returns true if the element is latent and d-connected to data.
   bool is_d_connected(Element e) const {
     return !model()[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
@@ -125,7 +126,7 @@ class Predictor {
   void choose();
   /// Fills in the closed-form numbers of a variable.
   void fill_closed_form(PredictedVariable& p);
-  /// Returns moments and distribution of an informed element.
+  /// Returns moments and distribution of a d-connected element.
   ElementPrediction of_factor(const PredictedVariable& p, Element e);
   /// Stores the numbers of the i-th predicted element.
   void put(PredictedVariable& p, std::size_t i, const ElementPrediction& from) const;
@@ -148,7 +149,7 @@ class Predictor {
   Expectation expectation_;
 };
 
-/// An informed element that the fit does not have is such a case.
+/// A d-connected element that the fit does not have is such a case.
 std::optional<Error> Predictor::lost_observation() const {
   for (std::size_t k = 0; k < seen_.size(); ++k) {
     const Variable& v = model().variables[k];
@@ -282,7 +283,7 @@ void Predictor::put(PredictedVariable& p, std::size_t i, const ElementPrediction
       p.quantiles[q][at + j] = math::quantile(from.distribution[j], kPredictedQuantiles[q]);
 }
 
-/// Unseen elements have the placeholders of unseen_groups.cpp.
+/// Unseen elements have the placeholders of enlarge_factors.cpp.
 std::vector<std::vector<double>> Predictor::means() const {
   std::vector<std::vector<double>> out(moments_.size());
   for (std::size_t k = 0; k < moments_.size(); ++k)

@@ -47,11 +47,11 @@ struct PredictedVariable {
   std::vector<double> error;                     // Monte Carlo standard error of `mean`; 0: it is exact
   std::vector<double> sd;                        // predictive standard deviations
   std::array<std::vector<double>, 3> quantiles;  // predictive quantiles, one list for each of kPredictedQuantiles
-  /// For a chain of categories, the values of the elements on the jointly most probable path, with other variables at
-  /// their means. Empty: there is no path.
+  /// For a chain of categories, the values (from 0) of the elements on the jointly most probable path, with other
+  /// variables at their means (most_probable_states). Empty: there is no path, or the variable is no such chain.
   std::vector<std::int64_t> path;
 
-  /// Returns the most probable value of a category, for the `element`-th entry of `elements`.
+  /// Returns the most probable value (from 0) of a category. `element` is a position in `elements`.
   std::size_t most_probable(std::size_t element) const;
 };
 
@@ -59,7 +59,7 @@ struct PredictedVariable {
 struct Prediction {
   Analysed analysed;                         // the model with which local factors were inferred
   std::optional<model::PlateId> items;       // the plate of the items (plate_of_items)
-  std::int64_t first = 0;                    // the number of the first item
+  std::int64_t first = 0;                    // the number of the first item; 0 unless the data are a part of the items
   model::Model model;                        // the model that is predicted; its `let`s are variables (let_variables.h)
   std::size_t without_lets = 0;              // how many variables come before those of `let`s
   BoundData data;                            // the data, bound to `model`
@@ -73,13 +73,16 @@ struct Prediction {
 };
 
 /// Predicts from a fit. Global factors are those of the fit; the local factors of the items are inferred from the
-/// observations. `complete` is the analysis of `resolved`; `sizes` enlarges plates.
+/// observations. `complete` is the analysis of `resolved`; `sizes` enlarges plates (enlarge_plates).
 ///
 /// Missing observations get their distribution averaged over the factors, local variables that of their factors.
-/// Elements that no observation informs, or that the fit has not seen, get their distribution given their parents.
+/// Elements that are not d-connected to an observation, or that the fit has not seen, get their distribution given
+/// their parents.
 ///
-/// ExitCode::model if what is missing has no normalised density. ExitCode::data if others depend on it, if there is
-/// nothing to predict, if an observation depends on unseen elements, and for a sampled fit.
+/// ExitCode::model if a missing observation is in a potential, or needs a parameter that only it would give (the total
+/// of a multinomial). ExitCode::data if other variables depend on a missing observation that cannot be inferred, if
+/// there is nothing to predict, if an observation depends on unseen elements, and for a sampled fit. Otherwise errors
+/// are those of enlarge_plates(), of bind(), of solve_items() and of add_predicted_values().
 Result<Prediction> predict(const Source& source, const model::Model& resolved, const Analysed& complete,
                            const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
                            const PredictionOptions& options);

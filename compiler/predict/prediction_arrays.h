@@ -12,9 +12,10 @@ namespace lehr {
 /// The names of kPredictedQuantiles.
 inline constexpr std::array<const char*, 3> kQuantileNames = {"q5", "q50", "q95"};
 
-/// Makes the arrays `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50` and `x.q95` over the axes of x. A category z gets
-/// `z.probability`, `z.mcse`, `z.most_probable` and, in a chain, `z.path`. Elements that were observed have NaN, or -1
-/// in `most_probable` and `path`.
+/// Makes the arrays `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50` and `x.q95` over the axes and event axes of x. A
+/// category z gets `z.probability` and `z.mcse` over its axes and its values, and `z.most_probable` over its axes. A
+/// chain of categories that has a path also gets `z.path`. Their values are numbered as in the data. Elements that are
+/// not predicted have NaN, or -1 in `most_probable` and `path`.
 std::vector<NamedArray> prediction_arrays(const Prediction& prediction);
 
 }  // namespace lehr

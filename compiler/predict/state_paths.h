@@ -8,13 +8,14 @@
 
 namespace lehr {
 
-/// Returns the value of each element of chain `v` on the jointly most probable path, given observations and known
-/// values. Continuous variables are set to `means` (by VariableId). Other chains of categories on the same axes are
-/// part of the path. If together they have more than 256 values or no path, `v` is tried alone.
+/// Returns the value (from 0) of each element of chain `v` on the jointly most probable path, given the observations.
+/// Continuous variables are set to `means` (by VariableId). Other chains of categories, bits or spins on the same axes
+/// are part of the path. If together they have more than 256 values or no path, `v` is tried alone.
 ///
-/// Returns an empty list if there is no path: nothing is observed, the model has potentials, or something depends on
-/// the chain in another way. That is a latent variable other than a category of one observation, or an observation of
-/// more than two consecutive steps.
+/// Returns an empty list if there is no path: nothing that depends on the chain is observed, the model has potentials,
+/// the chain lies on a plate with multiplicities, or something depends on the chain in another way. That is a latent
+/// variable other than a discrete one of a single observation, or an observation of other than one step or two
+/// consecutive steps.
 std::vector<std::int64_t> most_probable_states(const model::Model& model, const BoundData& data, model::VariableId v,
                                                const std::vector<std::vector<double>>& means);
 

@@ -286,7 +286,7 @@ class PlateEnlarger {
   }
 
   /// Returns the labels that an array has for elements of the plate: its own values, or its columns if any of them is
-  /// known.
+  /// in `seen`.
   static std::vector<std::string> labels_in(const Slot& slot, const DataArray& a, PlateId plate,
                                             const std::set<std::string>& seen) {
     if (slot.values == plate) return a.levels;

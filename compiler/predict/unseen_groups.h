@@ -1,5 +1,5 @@
-// Predictions for elements that the fit has not seen: later steps of a chain, new groups, new items of a global plate.
-// The plates of a fit are enlarged; factors of seen elements are copied, those of new elements follow their priors.
+// Predictions for elements that the fit does not have: later steps of a chain, new groups, new items of a global plate.
+// The plates of a fit are enlarged; factors of its elements are copied, and new elements follow their priors.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -25,18 +25,22 @@ struct EnlargedData {
 };
 
 /// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the
-/// length of arrays in the data. ExitCode::data if a plate would shrink, or if its elements are values or components of
-/// a latent variable; ExitCode::usage for a plate that the model does not have.
+/// length of arrays in the data. Rows and arrays on other plates, which the data size, get the elements of
+/// PlateSizes::more.
+///
+/// ExitCode::data if a plate would shrink, or would grow although its size is constant or its elements are values or
+/// components of a latent variable. It is also an error if the data number an element beyond the end of a plate that
+/// `given` does not enlarge. ExitCode::usage if PlateSizes::more names a plate that the model does not have.
 Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
                                     const SavedFit& fit);
 
 /// The global factors of a fit, laid out for enlarged plates.
 struct EnlargedFactors {
-  std::vector<NamedArray> arrays;         // parameters; new elements have some proper ones
+  std::vector<NamedArray> arrays;         // parameters; those of new elements are placeholders of a proper factor
   std::vector<std::vector<bool>> in_fit;  // by VariableId and element: true if the fit has it; empty: all
 };
-/// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and has gaps
-/// now gets point factors at its values.
+/// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and now has
+/// missing values gets point factors at its values, and placeholders elsewhere.
 EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr

@@ -93,7 +93,7 @@ CancellationError square_cancellation(const model::Model& m, const schedule::Sch
     if (!found || found->sd.size() != found->mean.size()) continue;
     std::vector<double> far;
     for (std::size_t k = 0; k < found->mean.size(); ++k)
-      // An element whose value is known has sd 0, and no factor.
+      // An element whose value is observed has sd 0, and no factor.
       far.push_back(found->sd[k] > 0 ? std::abs(found->mean[k]) / found->sd[k] : 0);
     std::vector<std::int64_t> shape = found->elements;
     shape.insert(shape.end(), found->event.begin(), found->event.end());

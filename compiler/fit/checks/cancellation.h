@@ -30,14 +30,15 @@ inline constexpr double kMaxRoundingError = 1;
 /// Formats a row-major position as indices, "[3, 0]"; returns an empty string for a number without axes.
 std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position);
 
-/// Estimates the error from log gamma functions, of parameters of the factors and of observed counts. Returns nullopt
-/// below a thousandth of a nat.
+/// Estimates the error from log gamma functions, of parameters of the factors and of observed values (counts). Returns
+/// nullopt if the sum of all errors is below a thousandth of a nat.
 std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, const schedule::Schedule& s,
                                                         const BoundData& data,
                                                         const std::vector<NamedArray>& posterior);
 
 /// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
-/// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.
+/// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 if the sum of all errors is below a
+/// thousandth of a nat.
 CancellationError square_cancellation(const model::Model& m, const schedule::Schedule& s,
                                       const std::vector<NamedArray>& posterior);
 

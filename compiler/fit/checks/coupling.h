@@ -30,8 +30,10 @@ struct CorrelatedPair {
 /// Two variables with more pairs of elements in common terms than this are skipped.
 inline constexpr std::size_t kMaxPairs = 500;
 /// Finds couplings above `least` between global Normal and MvNormal factors, for each pair of variables the strongest
-/// one, in descending order. Only elements that occur together in a term of the log joint are tried. There are about a
-/// hundred trials in all, evenly spaced, at four evaluations of the ELBO each.
+/// one, in descending order. A variable and itself are a pair too: its elements have separate factors. Points, chains,
+/// sparse factors and means that share a factor with their precision are left out. Only elements that occur together in
+/// a term of the log joint are tried. There are about a hundred trials in all, evenly spaced and at least one for each
+/// pair of variables, at four evaluations of the ELBO each.
 ///
 /// H_ab is a central second difference of the ELBO in the two means. That is exact, since the log joint is at most
 /// quadratic in each mean. H_aa is the precision of the factor. The factors must be at a solution; they are the same
@@ -44,7 +46,7 @@ void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Mo
                          const density::ExpandOptions& options);
 
 /// Returns suggestions, as phrases for a message, of how to keep the correlation where no guide can: other models, or
-/// centred covariates. May be empty.
+/// centred covariates. Returns none if a variable of such a coupling has limits.
 std::vector<std::string> other_remedies(const std::vector<CorrelatedPair>& couplings, const Analysed& analysed);
 
 }  // namespace lehr

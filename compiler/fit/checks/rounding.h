@@ -20,21 +20,23 @@ struct Rounding {
   double nats = 0;   // the largest change of the ELBO
 };
 
-/// Limits of Rounding::moved. Slow convergence accumulates the errors of many sweeps, so the limits are far below 1.
+/// Limits of Rounding::moved. Above `digits` a run gets a warning, above `lost` it fails. The errors of many sweeps add
+/// up if convergence is slow, so the limits are far below 1.
 struct RoundingLimits {
-  double digits;  // above it, fewer than six digits are reliable: the run gets a warning
+  double digits;  // above it, the run gets a warning; in 64 bits fewer than six digits are then reliable
   double lost;    // above it, the solution may be determined by rounding: the run fails
 };
 /// The limits for items computed in 64 bits.
 inline constexpr RoundingLimits kInDouble{1e-7, 1e-4};
-/// The limits for items computed in 32 bits.
+/// The limits for items computed in 32 bits. Both are equal: such a run gets no warning, it passes or fails.
 inline constexpr RoundingLimits kInSingle{1e-2, 1e-2};
 /// If the ELBO changes by more nats, it cannot show which factors are coupled.
 inline constexpr double kMaxElboChange = 1e-2;
 
-/// Measures the effect of changed last bits, from the current factors, on the numbers that a user reads; local
-/// variables are included if `locals`. The same changes are made at each call, and the state of the instance is
-/// restored. Returns nullopt if a sweep fails, or if a result is not a number.
+/// Measures the effect of changed last bits on a sweep from the current factors: on the ELBO, and on the means and
+/// standard deviations of the continuous variables of the model's text. Local variables are included if `locals`. The
+/// same changes are made at each call, and the state of the instance is restored. Returns nullopt if a sweep fails, or
+/// if a result is not a number.
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
                                  const SweepOptions& options);
 
@@ -47,8 +49,9 @@ struct PrecisionProblem {
   bool lost = true;  // true: the solution is useless; false: it has fewer digits
 };
 
-/// Examines a solution. `far` are data columns far from zero. Returns a doubt if rounding changes the solution by more
-/// than `bar` allows, or if far columns couple separate factors strongly; otherwise nullopt.
+/// Examines a solution. `far` are data columns far from zero. Returns a problem if rounding changes the solution by
+/// more than `bar` allows, or if the sweeps for that fail. With far columns, it is also a problem if rounding changes
+/// the ELBO by more than kMaxElboChange, or if separate factors are strongly coupled. Otherwise returns nullopt.
 std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
                                                 bool locals, const std::vector<IllScaledColumn>& far,
                                                 const SweepOptions& options, const RoundingLimits& bar = kInDouble);

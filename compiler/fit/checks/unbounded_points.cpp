@@ -14,7 +14,8 @@ namespace {
 /// Points below this count as 0.
 constexpr double kNothing = 1e-10;
 
-/// Returns true if the element's prior has constant parameters and no maximum inside its support.
+/// Returns true if the element's prior has no maximum inside its support. False if its parameters depend on latent
+/// variables, which have no values here.
 bool has_no_maximum(const ModelEvaluator& f, Element e) {
   const model::Statement& s = f.model()[f.model()[e.variable].statement];
   const IndexValues at = f.at(e);

@@ -19,8 +19,8 @@ struct UnboundedPoint {
   std::string family;  // family of the point's prior
 };
 
-/// Finds the first positive point below 1e-10 whose prior has constant parameters and no maximum inside its support
-/// (math::Factor::interior). Returns nullopt if there is none.
+/// Finds the first positive point below 1e-10 whose prior has no maximum inside its support (math::Factor::interior).
+/// Priors whose parameters depend on latent variables are left out. Returns nullopt if there is no such point.
 std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
                                               const std::vector<NamedArray>& posterior);
 

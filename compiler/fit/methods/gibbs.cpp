@@ -101,7 +101,7 @@ Result<PreparedRun> ParallelTempering::prepare(const RunContext& g) const {
   return recorded(g, o.draws, [=](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;
     Outcome out = run_parallel_tempering(e, o, on_sweep, on_draw, evidence);
-    // With some values known, power 0 is the prior given these values, and the integral is not the evidence.
+    // With some values observed, power 0 is the prior given these values, and the integral is not the evidence.
     if (!evidence.powers.empty() && !clamped) to.evidence = std::move(evidence);
     return out;
   });

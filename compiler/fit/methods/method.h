@@ -1,6 +1,6 @@
 // The methods that fit a model: coordinate ascent (CAVI), stochastic variational inference (SVI), variational
 // tempering, Gibbs sampling and exact sampling. Each method is one alternative of the variant `Method`, a struct with
-// its own options. Each has the same three functions: requirements says what the generated code must offer,
+// its own options. Each has the same three functions: `requirements` says what analysis, code and memory it requires,
 // `iteration_limit` bounds the length of a run, `prepare` makes the run. The table of methods as users know them, with
 // their traits, is compiler/options/methods.h. docs/extending.md says how to add a method.
 #pragma once
@@ -30,8 +30,9 @@ struct TemperingReport : TemperReport {
   std::vector<double> temperatures;
   /// How log C(T) was computed: "exact", "prior" or "posterior"; see NormaliserKind.
   std::string normaliser;
-  /// At each temperature of the grid, log C(T) at the start of the run, and its Monte Carlo standard error. `error` is
-  /// empty where log C(T) is computed without random draws.
+  /// At each temperature of the grid, log C(T) at the start of the run, and its standard error: that of draws from the
+  /// prior ("prior"), or that of a sample of the items. `error` is empty where log C(T) is computed from all items
+  /// without random draws.
   std::vector<double> log_c, error;
   /// True if every item has its own temperature.
   bool local = false;
@@ -39,20 +40,21 @@ struct TemperingReport : TemperReport {
   bool finished = false;
 };
 
-/// What a run tells besides its outcome, by kind of method; std::monostate for methods with nothing to tell.
+/// What a run reports besides its outcome, by kind of method; std::monostate for methods with nothing to report.
 using Report = std::variant<std::monostate, SearchReport, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
 
-/// Converts a report to the entries that it adds to fit.json: "annealing", "search", "tempering" or "sampling"; an
-/// empty object for std::monostate.
+/// Converts a report to the entries that it adds to fit.json: "annealing", "search" and "one_optimum", "tempering" or
+/// "sampling"; an empty object for std::monostate.
 nlohmann::json to_json(const Report& report);
 /// Describes a report in lines of text for the terminal, each ending in a newline. Returns an empty string where there
 /// is nothing to say.
 std::string describe(const Report& report, const Outcome& outcome);
-/// Returns the warnings that follow from the report and the outcome alone: saddle points, and a final temperature of a
-/// tempered fit above 1.05.
+/// Returns the warnings that follow from the report and the outcome alone: saddle points, and, of a fit with one
+/// temperature for all items, an uncertain temperature or a final one above 1.05.
 std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome);
 
-/// The features of generated code and memory that a method requires. Fitting::compile passes them to the lowering.
+/// What a method requires of the analysis, of the generated code and of memory. Fitting analyses and compiles the model
+/// accordingly. `streams` is no requirement: it says what the method can do.
 struct Requirements {
   bool batches = false;            // the statistics of minibatches can be scaled up
   bool gradients = false;          // natural gradients of global blocks are computed
@@ -94,15 +96,16 @@ struct PreparedRun {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
-  Report report = {};                     // the part of the report that is known before the run
-  std::vector<Diagnostic> warnings = {};  // warnings that are known before the run
+  Report report = {};                     // the report as far as prepare() can fill it in
+  std::vector<Diagnostic> warnings = {};  // warnings that prepare() found
   /// True: a converged run is at a fixed point of plain sweeps, where Fitting looks for correlated means of separate
   /// factors.
   bool fixed_point = false;
   bool many_starts = false;  // true: the run tries starts of several kinds, so one that failed needs no warning
 };
 
-/// Returns true if the end of a run with these options can be tested for a saddle point (runtime/inference/saddle.h).
+/// Returns true if these options ask to test the end of a run for a saddle point (runtime/inference/saddle.h), and the
+/// model and the precision of the code allow it.
 bool tests_end(const CaviOptions& options, const RunContext& context);
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
@@ -110,8 +113,8 @@ bool tests_end(const CaviOptions& options, const RunContext& context);
 struct Ascent {
   /// Tolerance, iteration limit, annealing and extrapolation of the ascent.
   CaviOptions options;
-  /// Returns what the generated code must offer. Out-of-core items are allowed unless the annealing adds noise to the
-  /// items.
+  /// Returns the requirements: invariances, unless they are not wanted. Out-of-core items are allowed unless the
+  /// annealing adds noise to the items.
   Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
@@ -232,7 +235,8 @@ struct Gibbs {
 };
 
 /// Parallel tempering: Gibbs sampling with replicas at powers of the likelihood from 0 (the prior) to 1 (the
-/// posterior), which exchange states. It also estimates the log evidence.
+/// posterior), which exchange states. It also estimates the log evidence, unless some values of latent variables are
+/// observed.
 struct ParallelTempering {
   /// The options of the sampling, and the powers of the likelihood.
   ParallelTemperingOptions options;
@@ -240,8 +244,8 @@ struct ParallelTempering {
   Requirements requirements() const { return {.draws = true, .likelihood = true}; }
   /// Returns the number of sweeps of one replica.
   std::int64_t iteration_limit(const Engine& e) const { return Gibbs{options}.iteration_limit(e); }
-  /// Prepares a run that records its draws in a GibbsReport. Fails for improper priors, and for observations that are
-  /// known to lie on one side of a limit.
+  /// Prepares a run that records its draws in a GibbsReport. Fails for improper priors, and for observations that only
+  /// say in which interval an auxiliary number lies: probit links, censored values and intervals.
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 

@@ -8,12 +8,14 @@
 
 namespace lehr {
 
-/// Returns the log joint density of the latent spins and bits, given the data, as terms of one and two of them. Spins
-/// are numbered by variable, then by element; a bit is a spin whose 1 is +1. Returns nullopt if a term has more than
-/// two latent elements or is infinite, or if some values of a latent variable are known.
+/// Returns the log joint density of the latent spins and bits, given the data, as terms of one and two of them, without
+/// its constant. Spins are numbered by variable, then by element; a bit is a spin whose 1 is +1. Returns nullopt if a
+/// term has more than two latent elements or is infinite, if some values of a latent variable are observed, or if a
+/// latent variable is neither a spin nor a bit. Nor are there pairs if a potential is over elements with copies.
 std::optional<SpinPairs> spin_pairs(const model::Model& model, const BoundData& data);
 
-/// Returns the values of spins of that numbering as packed values of each variable, by VariableId.
+/// Returns the values of spins, numbered as by spin_pairs(), as packed values of each variable, by VariableId: -1 and
+/// +1 for spins, 0 and 1 for bits. They are empty for observed variables.
 std::vector<std::vector<double>> values_of_spins(const model::Model& model, const BoundData& data,
                                                  const std::vector<double>& spins);
 

@@ -12,7 +12,8 @@ namespace lehr {
 /// The temperature grid and normaliser of one run. Copies are cheap; they refer to the instance of the run.
 class Tempering {
  public:
-  /// Chooses and computes the normaliser at the start. Fails if C(T) cannot be computed for the model.
+  /// Chooses and computes the normaliser at the start. Fails with ExitCode::model if C(T) cannot be computed for the
+  /// model, or is not a number at the current factors.
   static Result<Tempering> make(const TemperSettings& settings, const RunContext& context);
 
   /// Returns the grid for one temperature of all items, with a function that recomputes log C(T).
