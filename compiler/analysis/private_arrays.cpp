@@ -13,7 +13,9 @@ bool fills(const Program& p, const Stmt& s, BufferId b) {
 }
 
 bool fills_rows(const Program& p, const For& loop, BufferId b) {
-  if (!runs_over(p, loop, p[b].axes.back())) return false;
+  const bool stops_early = std::ranges::any_of(loop.body, has_break);
+  if (stops_early || !runs_over(p, loop, p[b].axes.back()) || !Accesses(p, loop).is_own(b, p[b].axes.size() - 1))
+    return false;
   for (const Stmt& x : loop.body) {
     const auto* store = std::get_if<Store>(&x.node);
     // The first mention of the array in the body must be the store of the element at the loop's index.
@@ -29,13 +31,18 @@ bool is_filled_first(const Program& p, const Block& block, BufferId b) {
   for (const Stmt& s : block) {
     if (!mentions(p, s, b)) continue;
     if (fills(p, s, b)) return true;
-    const auto* loop = std::get_if<For>(&s.node);
-    const auto* branch = std::get_if<If>(&s.node);
-    if (loop && is_filled_first(p, loop->body, b)) continue;
-    if (branch && is_filled_first(p, branch->then_block, b) && is_filled_first(p, branch->else_block, b)) continue;
-    return false;
+    if (!is_filled_first_inside(p, s, b)) return false;
   }
   return true;
+}
+
+bool is_filled_first_inside(const Program& p, const Stmt& s, BufferId b) {
+  const auto reads = [&](ExprId e) { return effects_of(p, e).loads.contains(b); };
+  if (const auto* loop = std::get_if<For>(&s.node))
+    return !reads(loop->begin) && !reads(loop->end) && is_filled_first(p, loop->body, b);
+  const auto* branch = std::get_if<If>(&s.node);
+  return branch && !reads(branch->condition) && is_filled_first(p, branch->then_block, b) &&
+         is_filled_first(p, branch->else_block, b);
 }
 
 }  // namespace lehr::loops

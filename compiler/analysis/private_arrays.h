@@ -9,12 +9,18 @@ namespace lehr::loops {
 /// axis.
 bool fills(const Program& program, const Stmt& statement, BufferId array);
 
-/// Returns true if the loop overwrites the whole last axis of the array: it runs over that axis, and the first access
-/// of each iteration stores the element of the loop's index. The indices of other axes may be anything.
+/// Returns true if the loop overwrites the whole last axis of the array: it runs over that axis to its end, the first
+/// access of each iteration stores the element of the loop's index, and all others are to that element, too. The
+/// indices of other axes may be anything.
 bool fills_rows(const Program& program, const For& loop, BufferId array);
 
-/// Returns true if the block reads the array only after it has filled it. The filling statement is in the block of the
-/// read, or in a block around it within this one. A block that never mentions the array gives true.
+/// Returns true if the block fills the array before it reads it or stores to single elements of it. The filling
+/// statement is in the block of the read, or in a block around it within this one. A block that never mentions the
+/// array gives true.
 bool is_filled_first(const Program& program, const Block& block, BufferId array);
+
+/// Returns true for a loop or branch whose blocks satisfy is_filled_first(), and whose bounds or condition do not read
+/// the array. Other statements give false.
+bool is_filled_first_inside(const Program& program, const Stmt& statement, BufferId array);
 
 }  // namespace lehr::loops

@@ -134,14 +134,7 @@ class Jam : ExprMaker {
   /// it, and nothing outside of the loop reads what is left in it.
   bool is_private(BufferId b, const For& loop) const {
     if (!std::ranges::count(f_->local_arrays, b) || !is_filled_first(p_, loop.body, b)) return false;
-    const auto is_separate = [&](const Stmt& s) {
-      if (!mentions(p_, s, b)) return true;
-      if (fills(p_, s, b)) return false;
-      if (const auto* branch = std::get_if<If>(&s.node))
-        return is_filled_first(p_, branch->then_block, b) && is_filled_first(p_, branch->else_block, b);
-      const auto* other = std::get_if<For>(&s.node);
-      return other && is_filled_first(p_, other->body, b);
-    };
+    const auto is_separate = [&](const Stmt& s) { return !mentions(p_, s, b) || is_filled_first_inside(p_, s, b); };
     return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_separate); });
   }
 

@@ -30,14 +30,14 @@ class RowFinder {
                           std::holds_alternative<Fill>(s.node);
       good_ = good_ && !leaves && !(inner && (varies(inner->begin) || varies(inner->end)));
     });
-    const Accesses of_item(p_, loop.body, varying_, item_), of_loop(p_, loop);
+    const Accesses of_item(p_, loop.body, varying_, item_);
     for (const auto& [array, all] : of_item.all())
       for (const IterationAccess& x : all)
         if (!x.loads() || x.varies() || varying_.arrays.contains(array)) add_access(array, x);
     if (!good_) return std::nullopt;
     for (const auto* all : {&out_.rows, &out_.scratch}) {
       for (const BufferId b : *all)
-        if (!fills_rows(p_, loop, b) || !of_loop.is_own(b, p_[b].axes.size() - 1)) out_.live_in.insert(b);
+        if (!fills_rows(p_, loop, b)) out_.live_in.insert(b);
     }
     return out_;
   }
