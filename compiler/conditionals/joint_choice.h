@@ -19,8 +19,9 @@ inline constexpr Threshold<double> kMaxJointCoordinates("joint_choice.max_coordi
 struct JointChoice {
   std::vector<model::JointGuide> dense;  // with at most kMaxJointCoordinates coordinates
   /// Sets of variables whose factor has more coordinates and a single element. They are worth having if their precision
-  /// is sparse (sparse_pattern_of). A variable may be in a set of `dense` and in one here: the caller then drops the
-  /// one in `dense` if it takes this one.
+  /// is sparse (sparse_pattern_of). A set is left out if some term has a member together with two other Normal
+  /// variables, as u in u[i] + dot(V[i], W[j]). A variable may be in a set of `dense` and in one here: the caller then
+  /// drops the one in `dense` if it takes this one.
   std::vector<model::JointGuide> large;
 };
 
