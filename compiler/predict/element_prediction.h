@@ -9,8 +9,8 @@
 
 namespace lehr {
 
-/// Moments and distribution of the numbers of an element. A list is empty where there is no closed form. Of a category
-/// there is `mean` only.
+/// Moments and distribution of the numbers of an element. A list is empty if one of its numbers has no closed form. Of
+/// a category there is `mean` only.
 struct ElementPrediction {
   /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
   std::vector<double> mean, sd;
