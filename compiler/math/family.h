@@ -222,7 +222,7 @@ struct Factor {
   bool drawn = false;  // this factor is the result of sample_factor()
   /// Returns mean and sd of the value of one element, whose event axis has size `extent`. `parameters` are the exported
   /// ones concatenated in row order, matrices row-major. Results that do not depend on a NaN parameter are not NaN.
-  /// Empty for SwitchedNormal and SparseNormal.
+  /// Empty for SwitchedNormal and SparseNormal, and for families of points, whose point_factor() has it.
   std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
 };
 
