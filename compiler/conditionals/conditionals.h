@@ -34,7 +34,8 @@ enum class ChainFactor {
   gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements
 };
 
-/// How many steps before the last of them the other elements of one term are, ascending: x[t] * x[t-1] has {1}.
+/// The distances of the elements of one chain that a term multiplies: how many steps each is before the last of them,
+/// ascending. The last one itself is left out: x[t] * x[t-1] has {1}, and a term of z[t], z[t-1] and z[t-2] has {1, 2}.
 using Lags = std::vector<std::int64_t>;
 
 /// Says that a block has one factor for each whole sequence, along its last axis, and what the factor couples.
