@@ -174,7 +174,7 @@ struct FactorParameter {
   ParameterRole role = ParameterRole::other;  // its meaning
   /// For a step of a draw that is a random number: its kind. `from_natural` is then its argument.
   std::optional<Noise> noise = {};
-  /// The second argument of a random number, of kinds that have two. Scalars only.
+  /// The second argument of a random number, of kinds that have two. It is a number, the same for all components.
   std::optional<Expr> noise_second = {};
   /// `from_natural` as a derivation shows it to the user, without the terms that guard against special cases.
   std::optional<Expr> written = {};
@@ -317,8 +317,8 @@ struct FamilyRow {
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
   /// `log_density`.
   std::optional<Expr> log_above = {}, log_below = {};
-  /// Returns the log probability of a value at or above x, or at or below x if `above` is false. For families for which
-  /// log_above and log_below are no formulas. Parameters as for `draw`.
+  /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
+  /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
   /// Returns the predictive distribution of a number, with its parameters integrated out. The parameters are
   /// independent of each other; `parameters` has their margins, in the order of density_parameters(). For vectors, the

@@ -23,8 +23,9 @@ const FamilyRow& student_marginal();
 /// Returns the row of Student's t as the marginal of a vector. Not in families().
 const FamilyRow& mv_student_marginal();
 
-/// Names of parameters in the factor of a scaled vector and in the marginals of its members: `scale` is the precision
-/// of the vector divided by tau; `shape` and `rate` are those of tau; `freedom` is that of Student's t.
+/// Names of parameters in the factor of a scaled vector (ScaledNormal) and in the marginals of its members. The vector
+/// is Normal with the precision matrix tau * `scale` given the number tau, which is Gamma(`shape`, `rate`). `freedom`
+/// is the degrees of freedom of Student's t, the marginal of the vector or of a part of it.
 struct ScaledNames {
   /// The names as the posterior stores them.
   const char *scale = "precision_scale", *shape = "shape", *rate = "rate", *freedom = "df";
