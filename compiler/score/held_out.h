@@ -147,8 +147,9 @@ class HeldOut {
   std::optional<Error> add_chain(model::VariableId v);
   /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
   Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
-  /// Returns the index variables of a statement that number its items: those of the rows of a chain, of the item stage
-  /// of its local variables, or its first axis.
+  /// Returns the index variables of a statement that say which item an element belongs to. If the model has chains,
+  /// these are all but the one along the chain (of a nested plate, without that of its parent). Otherwise it is the one
+  /// of the item stage, or else the first. Empty if there is none.
   std::vector<model::IndexVarId> item_vars(const model::Statement& s) const;
   /// The scored observations of each item, and the plate of the items; none if there is one item.
   struct Items {
