@@ -22,7 +22,7 @@ struct ElementPrediction {
 class MixtureSum {
  public:
   /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
-  /// and gets variances and distributions. All arguments must outlive the object.
+  /// and gets standard deviations and distributions. All arguments must outlive the object.
   MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
              const model::Statement& s, const IndexValues& at, ElementPrediction& to);
 
