@@ -64,7 +64,8 @@ class Expander {
 
   // expander_index.cpp: index variables, indices, scopes
 
-  /// Adds an index variable for the one of the model to the algebra and to the innermost scope, and returns it.
+  /// Returns a new index variable of the algebra that stands for the index variable `b` of the model from now on
+  /// (bound_). It belongs to the innermost scope. If `b` is nested in another one, that must have been opened before.
   IndexVarId open_index_var(model::IndexVarId b);
   /// Returns the index expression for an index of the model file, such as n, t-1 or z[n]. A latent category becomes the
   /// index variable that replaces it (a selector).
@@ -178,7 +179,8 @@ class Expander {
   /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000). The bound
   /// has a tangent point for each element of the statement, and for each element `at` of another plate if given.
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
-  /// Returns the log probability that a logistic variable lies between the cuts of `category`.
+  /// Returns the log probability that a logistic variable lies between the two cuts of `category`, with the bound of
+  /// log_logistic() at each cut. All categories share the tangent points, one for each cut.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
   /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
   Poly log_gap(const Poly& p);
@@ -364,8 +366,9 @@ class Expander {
   std::optional<model::StatementId> statement_;
   /// The element of the statement's variable: one index for each axis.
   std::vector<IndexId> statement_element_;
-  /// The count whose rate or probability stands below a logarithm: the statement's element, then the index of a
-  /// component.
+  /// While the logarithm of a rate or probability is expanded: the observed count or category that it belongs to. It is
+  /// the statement's element; for a Multinomial, the index of the component follows. log_of_sum() adds a source that
+  /// has a value for each such element.
   std::vector<IndexId> log_element_;
   /// A polynomial that stands in place of the value of the statement's variable.
   std::optional<Poly> value_override_;
