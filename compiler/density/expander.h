@@ -179,8 +179,9 @@ class Expander {
   /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000). The bound
   /// has a tangent point for each element of the statement, and for each element `at` of another plate if given.
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
-  /// Returns the log probability that a logistic variable lies between the two cuts of `category`, with the bound of
-  /// log_logistic() at each cut. All categories share the tangent points, one for each cut.
+  /// Returns the log probability that a logistic variable lies between the cuts of `category` (the first and the last
+  /// category have one cut), with the bound of log_logistic() at each cut. There is a tangent point for each element of
+  /// the statement and each cut, whatever the category.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
   /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
   Poly log_gap(const Poly& p);
