@@ -103,9 +103,10 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v);
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
 /// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies or no term has two
-/// elements of a sequence. The last axis must be an ordered plate. The atoms of one sequence in a term must differ by
-/// constant steps of that axis, at most max_lag_of() (chain_lag.h), and may be two at most for the Kalman smoother.
-/// Their statistic must be the one that the algorithm for `family` works with.
+/// elements of a sequence. The last axis must be an ordered plate. The atoms of `v` in a term must all be of one
+/// sequence, or each of a sequence of its own. The atoms of one sequence must differ by constant steps of that axis, at
+/// most max_lag_of() (chain_lag.h), and may be two at most for the Kalman smoother. Their statistic must be the one
+/// that the algorithm for `family` works with.
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
                               const math::FamilyRow& family);
 
