@@ -57,8 +57,9 @@ struct Measures {
 /// The maximum number of quantities that measures_of takes of one variable.
 inline constexpr std::size_t kMaxOfVariable = 8;
 /// Chooses the measures: the first kMaxOfVariable quantities of each latent variable in `names`. These must be all
-/// latent variables for the log densities. With `every`, each element is a quantity, exchangeable or not, and
-/// Measures::given_parents are measured too; use it where components need not be identified.
+/// latent variables for the log densities. A category whose values are exchangeable has no quantities. With `every`,
+/// each element is a quantity, exchangeable or not, and Measures::given_parents are measured too; use
+/// it where components need not be identified.
 Measures measures_of(const model::Model& model, const BoundData& data, const std::vector<std::string>& names,
                      bool every);
 

@@ -9,9 +9,9 @@ namespace lehr {
 
 /// One simulated data set with the latent variables that it was drawn from.
 struct Simulation {
-  Values values;                   // simulated values of all variables
+  Values values;                   // simulated values of all variables; categories are numbered from 0
   BoundData data;                  // the data as a fit reads them
-  std::vector<NamedArray> arrays;  // as simulate() returned them
+  std::vector<NamedArray> arrays;  // as simulate() returned them; categories are numbered as in files
 };
 
 /// Draws data sets from a model.
@@ -23,7 +23,8 @@ class Simulations {
 
   /// Draws latent variables and data by simulate().
   Result<Simulation> draw(std::uint64_t seed) const;
-  /// Draws new data in the shapes of an earlier simulation, given values of the latent variables.
+  /// Draws new data in the shapes of an earlier simulation, given values of the latent variables. `latent` may lack a
+  /// variable: then it has its values in `from`.
   Result<Simulation> draw_data(const Simulation& from, const Values& latent, std::uint64_t seed) const;
 
   /// Returns the model that is simulated.

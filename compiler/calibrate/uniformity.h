@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// The p-values of two tests for uniform ranks.
+/// The p-values of two tests for uniform ranks. Without ranks both are 1. The first is also 1 if there are too few
+/// ranks for two bins.
 struct Uniformity {
   double chi_square_p = 1;  // chi-square test of counts in bins with at least 10 expected ranks
   double kolmogorov_p = 1;  // Kolmogorov-Smirnov test (asymptotic), each rank at the middle of its step

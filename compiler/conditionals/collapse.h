@@ -16,8 +16,9 @@ struct CollapsedAuxiliary {
   /// The block of the auxiliary variable that is integrated out.
   BlockId auxiliary;
   /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms without
-  /// event indices, one of the auxiliary and one of the block, and the index variables that they mention; its other
-  /// fields mean nothing. A single entry with the first atom alone means that any element may. If there are several
+  /// event indices, first one of the auxiliary, then one of the block, and the index variables that they mention; its
+  /// other fields mean nothing. With y.bound[n] and s[g[n]], element n of the auxiliary shares a term with element g[n]
+  /// of the block. A single entry with the first atom alone means that any element may. If there are several
   /// entries, the element of the block is a function of the auxiliary's in each.
   std::vector<density::Term> pairs;
 };

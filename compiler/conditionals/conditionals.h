@@ -34,7 +34,8 @@ enum class ChainFactor {
   gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements
 };
 
-/// How many steps before the last of them the other elements of one term are, ascending: x[t] * x[t-1] has {1}.
+/// The distances of the elements of one chain that a term multiplies: how many steps each is before the last of them,
+/// ascending. The last one itself is left out: x[t] * x[t-1] has {1}, and a term of z[t], z[t-1] and z[t-2] has {1, 2}.
 using Lags = std::vector<std::int64_t>;
 
 /// Says that a block has one factor for each whole sequence, along its last axis, and what the factor couples.
@@ -102,9 +103,10 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v);
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
 /// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies or no term has two
-/// elements of a sequence. The last axis must be an ordered plate. The atoms of one sequence in a term must differ by
-/// constant steps of that axis, at most max_lag_of() (chain_lag.h), and may be two at most for the Kalman smoother.
-/// Their statistic must be the one that the algorithm for `family` works with.
+/// elements of a sequence. The last axis must be an ordered plate. The atoms of `v` in a term must all be of one
+/// sequence, or each of a sequence of its own. The atoms of one sequence must differ by constant steps of that axis, at
+/// most max_lag_of() (chain_lag.h), and may be two at most for the Kalman smoother. Their statistic must be the one
+/// that the algorithm for `family` works with.
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
                               const math::FamilyRow& family);
 
@@ -122,10 +124,12 @@ std::optional<std::string> why_not_one_normal(const model::Model& m, const model
 /// statements of its variable and mean. A statement may be listed twice.
 std::vector<model::StatementId> statements_of(const model::Model& m, const Block& b);
 
-/// Returns the family of the variable's marginal under its factor. A member of an MvNormal has Normal or MvNormal. A
-/// number that is switched by a category has Normal, with the mean and variance of the true mixture. A number or vector
-/// in a factor with its precision has Student's t (math::marginal_family). All other variables have the family of their
-/// block, which is the joint one for a mean and precision in NormalGamma or NormalWishart.
+/// Returns the family of the variable's marginal under its factor. A member of an MvNormal or SparseNormal has Normal
+/// or MvNormal. In a factor of a category with the number that it switches, the category has Categorical (a bit
+/// Bernoulli), and the number Normal, with the mean and variance of the true mixture. In a factor of a vector with the
+/// precision that scales it, a number or vector has Student's t (math::marginal_family), and the precision Gamma. All
+/// other variables have the family of their block. So a mean and its precision in a NormalGamma or NormalWishart have
+/// that.
 const math::FamilyRow& family_of(const model::Model& m, const Conditionals& c, model::VariableId v);
 
 /// Rewrites products of statistics of a mean and its precision, at one element, as statistics of NormalGamma or
@@ -147,7 +151,8 @@ namespace lehr {
 ///   one vector of Normal variables:             x is comp(x), x * y is comp2(x, y);
 ///   a category or bit, and a Normal number:     [z = k] x is switched;
 ///   Normal variables and their precision tau:   tau * x is weighted(x).
-/// It reports a term without such a statistic, and returns nothing then.
+/// It returns nothing after it has reported members that cannot share a factor, or a term without such a statistic.
+/// Members of no kind are left as they are, for derive() to report.
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics);
 
 /// Finds the blocks of a density and the family of each. It reports every block that is not conjugate, and guides that

@@ -16,8 +16,9 @@ namespace lehr::conditionals {
 /// coordinates of the member.
 std::vector<model::Member> member_layouts(const model::Model& m, const model::JointGuide& guide);
 
-/// Adds the joint variable of the members to the model, on their shared axes, and returns it. It sets Variable::joint
-/// of the members. The caller sets the event axis or the values of the joint variable.
+/// Adds the joint variable of the members to the model, on their shared axes, and returns it. Its statement is that of
+/// the first member. It sets Variable::joint of the members. The caller sets the event axis or the values of the joint
+/// variable.
 model::VariableId add_joint(model::Model& m, math::Support support, std::vector<model::Member> members);
 
 /// Adds a plate of `size` elements to the model and returns it.
@@ -73,8 +74,8 @@ AtomTranslation scaled_translation(density::Algebra& a, const model::Model& m, m
 
 /// Returns true if the two variables are a category or bit, and a real number, in either order.
 bool are_switched(const model::Model& m, const std::vector<model::VariableId>& members);
-/// Returns why a category and a number cannot share one factor, in words, or nothing if they can: they lie on the same
-/// plates.
+/// Returns why a category and a number cannot share one factor, in words: one lies on a plate that the other does not
+/// have. Returns nothing if they can.
 std::optional<std::string> why_not_switched(const model::Model& m, const model::JointGuide& guide);
 /// Adds the joint variable of a category and a number to the model and returns it; the category is its first member. A
 /// bit becomes a category with two values.

@@ -19,18 +19,19 @@ inline constexpr Threshold<double> kMaxJointCoordinates("joint_choice.max_coordi
 struct JointChoice {
   std::vector<model::JointGuide> dense;  // with at most kMaxJointCoordinates coordinates
   /// Sets of variables whose factor has more coordinates and a single element. They are worth having if their precision
-  /// is sparse (sparse_pattern_of). A variable may be in a set of `dense` and in one here: the caller then drops the
-  /// one in `dense` if it takes this one.
+  /// is sparse (sparse_pattern_of). A set is left out if some term has a member together with two other Normal
+  /// variables, as u in u[i] + dot(V[i], W[j]). A variable may be in a set of `dense` and in one here: the caller then
+  /// drops the one in `dense` if it takes this one.
   std::vector<model::JointGuide> large;
 };
 
 /// Returns the joint factors of Normal and MvNormal variables that are worth having, besides those of the model's
 /// guide. Two variables are coupled if a term has a statistic of both, and a variable is coupled with itself if a term
-/// has two of its elements. Coupled variables share a factor if every term is quadratic in them together and the factor
-/// has at most kMaxJointCoordinates coordinates and not too many elements; sets whose factor has the fewest coordinates
-/// are merged first. These stay as they are: variables that a term multiplies beyond degree 2, as W and z in dot(W[d],
-/// z[n])^2; partly observed ones; those with limits; those with an improper prior, if they would have several
-/// coordinates; and those that the guide names as points, as independent, or in a joint factor.
+/// has two of its elements. Coupled variables share a factor if every term is quadratic in them together. A factor in
+/// JointChoice::dense has at most kMaxJointCoordinates coordinates and not too many elements. Sets whose factor has the
+/// fewest coordinates are merged first. These stay as they are: variables that a term multiplies beyond degree 2, as W
+/// and z in dot(W[d], z[n])^2; partly observed ones; those with limits; those with an improper prior, if they would
+/// have several coordinates; and those that the guide names as points, as independent, or in a joint factor.
 ///
 /// `sizes` has the number of elements of each plate, by PlateId, -1 if it is not given: only the event plate of a
 /// vector, whose factor is dense anyway, may then number coordinates. Variables in `of_items` share factors only with

@@ -36,7 +36,8 @@ struct IndexVar {
   std::string name;
   /// The plate that the variable ranges over, never an alias of another plate.
   model::PlateId plate;
-  /// For a nested plate, the element of the parent plate whose row the variable ranges over; else none.
+  /// For a nested plate: an element of the parent plate. The variable ranges over the elements nested in it (its row),
+  /// such as the tokens of one document. None for other plates.
   std::optional<IndexId> parent;
   /// True if the variable ranges over the values of a latent category (it replaces a latent index).
   bool selector = false;
@@ -125,7 +126,7 @@ struct CoefArray {
 struct CoefExtent {
   /// The plate whose elements are counted.
   model::PlateId plate;
-  /// For a nested plate, the element of the parent plate whose row is counted.
+  /// For a nested plate: the element of the parent plate in which the counted elements are nested. None for others.
   std::optional<IndexId> row;
   /// Compares two CoefExtent nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefExtent&) const = default;

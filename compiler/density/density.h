@@ -128,8 +128,8 @@ struct Density {
 };
 
 /// What the data decide about the terms of the density: which variables have missing values or elements without data,
-/// and which concentrations have entries of 0. The default is data with none of these. Flags that a list lacks at its
-/// end are false.
+/// and which concentrations have entries of 0. The default is data with none of these. A list may be shorter than the
+/// model's: the flags that it lacks are false.
 struct ExpandOptions {
   /// By VariableId: true if the variable is observed with missing values, or is latent with a mask (model::mask_of).
   std::vector<bool> may_be_missing;
@@ -142,12 +142,14 @@ struct ExpandOptions {
   bool any() const;
 };
 
-/// Returns notes on how the sum of the terms differs from the log joint. It is a lower bound of it for logistic links,
-/// softmax and absolute values, and it lacks a constant for improper priors. The result has one note for each of these
-/// four kinds that the model has, with the names of the variables; it is empty for most models.
+/// Returns notes on how the sum of the terms of `d` differs from the log joint. The sum is a lower bound for logistic
+/// links, softmax and absolute values, and it lacks a constant for improper priors. The result has one note for each of
+/// these four kinds that the model has, with the names of the variables; it is empty for most models. Bounds of other
+/// functions (probit, log Gamma) get no note.
 std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d);
 
-/// Returns true if `v` has a separate factor for each of the copies that `x` counts.
+/// Returns true if `v` has a separate factor for each of the copies that `x` counts: if `v` owns `x`, is the joint
+/// variable of the owner, or has an axis over the plate that owns `x`.
 bool has_factor_per_copy(const model::Model& m, model::VariableId v, const Multiplicity& x);
 
 /// Returns true if the indices `a` and `b` provably differ in every summand of the term. A guard says so, they are
@@ -162,14 +164,16 @@ namespace lehr {
 /// The log joint of a model together with the model that it belongs to.
 struct Expanded {
   /// The model, with the auxiliary variables, their plates and the masks that the expansion added. They stand behind
-  /// the model's own, whose ids stay the same: data that are bound to the unexpanded model fit this one too.
+  /// the model's own, whose ids stay the same: data that are bound to the unexpanded model fit this one too. Variables
+  /// in ExpandOptions::clamped are latent here (Variable::clamped).
   model::Model model;
   /// The log joint of `model`, or a lower bound of it.
   density::Density density;
 };
 
 /// Expands the log joint of a model into a sum of terms. It returns nothing if some part has no expansion (the
-/// logarithm of a sum of random variables, for example). `diagnostics` then has the line, the reason and a proposal.
+/// logarithm of a sum of random variables, for example), or if `diagnostics` had errors before. For each part that has
+/// no expansion, `diagnostics` gets the line, the reason and often a proposal.
 std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
                                Diagnostics& diagnostics);
 

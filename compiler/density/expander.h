@@ -64,7 +64,8 @@ class Expander {
 
   // expander_index.cpp: index variables, indices, scopes
 
-  /// Adds an index variable for the one of the model to the algebra and to the innermost scope, and returns it.
+  /// Returns a new index variable of the algebra that stands for the index variable `b` of the model from now on
+  /// (bound_). It belongs to the innermost scope. If `b` is nested in another one, that must have been opened before.
   IndexVarId open_index_var(model::IndexVarId b);
   /// Returns the index expression for an index of the model file, such as n, t-1 or z[n]. A latent category becomes the
   /// index variable that replaces it (a selector).
@@ -145,16 +146,17 @@ class Expander {
 
   // impossible.cpp: values with probability 0
 
-  /// Returns the logarithm of a coefficient as a polynomial. The literal 0 becomes the log odds of exclude_where().
+  /// Returns the logarithm of a coefficient as a polynomial. In a statement, the literal 0 becomes exclude_where(1).
   Poly log_of_data(CoefId c);
-  /// Returns log(1 - c) of a coefficient as a polynomial. The literal 1 becomes the log odds of exclude_where().
+  /// Returns log(1 - c) of a coefficient as a polynomial. In a statement, the literal 1 becomes exclude_where(1).
   Poly log1m_of_data(CoefId c);
   /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
   /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
   /// factor and for nothing else (a multiplicity of 0). Returns 0 where nothing latent chooses: binding has checked
   /// such data.
   Poly exclude_where(CoefId where);
-  /// Returns the latent variables whose value decides what the coefficient is.
+  /// Returns the latent variables whose value decides what the coefficient is: those of the selectors in it, and in a
+  /// mixture the variable that chooses the part.
   std::set<model::VariableId> choosing_variables(CoefId c) const;
   /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
   bool depends_on_latent(model::ExprId e) const;
@@ -165,18 +167,21 @@ class Expander {
 
   // augment.cpp: auxiliary variables
 
-  /// Returns the logarithm of a rate or probability of the statement. If the statement is of observed counts and p is a
-  /// sum, it is log_of_sum(p); else log(p).
+  /// Returns the logarithm of a rate or probability p of the statement. It is log_of_sum(p) if the statement is of
+  /// observed counts or categories, and p is a sum that is not data alone; else log(p).
   Poly family_log(const Poly& p);
   /// Returns the lower bound of log sum_k m_k with an auxiliary category a, the source of each count: sum_k [a = k] log
-  /// m_k, whose entropy completes it. It is exact for Poisson and Multinomial counts.
+  /// m_k, to which the ELBO adds the entropy of a. For Poisson and Multinomial counts, the model with the category has
+  /// the same posterior of all other variables. A negative summand or a second sum over a plate is an error.
   Poly log_of_sum(const Poly& p);
   /// Returns log t of one summand. Indicators of selectors stand outside the logarithm, since one of them is 1.
   Poly log_of_summand(const Term& t);
   /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000). The bound
   /// has a tangent point for each element of the statement, and for each element `at` of another plate if given.
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
-  /// Returns the log probability that a logistic variable lies between the cuts of `category`.
+  /// Returns the log probability that a logistic variable lies between the cuts of `category` (the first and the last
+  /// category have one cut), with the bound of log_logistic() at each cut. There is a tangent point for each element of
+  /// the statement and each cut, whatever the category.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
   /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
   Poly log_gap(const Poly& p);
@@ -191,7 +196,8 @@ class Expander {
   /// polynomial.
   Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
   /// Returns a lower bound of log Phi(sign * eta), Phi the Normal distribution function, that is quadratic in eta and
-  /// touches at a point. It is log_probit with the added Normal variable at the maximum of its factor.
+  /// touches at a tangent point. It is the ELBO of log_probit() in the added Normal variable, when the factor of that
+  /// variable is a unit-variance Normal cut off at 0, and the tangent point is its mean before the cut.
   Poly log_probit_at_point(const Poly& eta, double sign);
   /// Returns log [value > limit] for side > 0 and log [value < limit] for side < 0, in statistics of a truncated Normal
   /// variable. `value` must be one atom.
@@ -361,8 +367,9 @@ class Expander {
   std::optional<model::StatementId> statement_;
   /// The element of the statement's variable: one index for each axis.
   std::vector<IndexId> statement_element_;
-  /// The count whose rate or probability stands below a logarithm: the statement's element, then the index of a
-  /// component.
+  /// While the logarithm of a rate or probability is expanded: the observed count or category that it belongs to. It is
+  /// the statement's element; for a Multinomial, the index of the component follows. log_of_sum() adds a source that
+  /// has a value for each such element.
   std::vector<IndexId> log_element_;
   /// A polynomial that stands in place of the value of the statement's variable.
   std::optional<Poly> value_override_;
@@ -378,13 +385,16 @@ class Expander {
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// True if the distribution that is being expanded (the main one or `start` of the statement) has no normaliser.
+  /// True if the distribution that is being expanded (the main one, `start` or a part of a mixture) has no normaliser:
+  /// its family has none, or a parameter of a prior is the literal 0 where its logarithm or lgamma is taken. Constant
+  /// terms are then dropped; a mixture is an error.
   bool improper_ = false;
   /// True once the statement was reported as too large: the rest of it is not expanded.
   bool too_large_ = false;
-  /// The parameter of the statement with the most terms, which too_many_terms() names.
+  /// What too_many_terms() names: the parameter of the statement with the most terms so far, the argument of a link
+  /// that was expanded since, or the whole value of a potential.
   struct {
-    model::ExprId value;    // the parameter
+    model::ExprId value;    // the expression
     std::size_t terms = 0;  // the number of its terms
   } largest_;
 };

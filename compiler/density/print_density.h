@@ -33,7 +33,7 @@ class Names {
 std::string print(Names& names, IndexId i);
 /// Returns the text of a coefficient (a number that depends on data and sizes), such as `alpha + count[d]`.
 std::string print(Names& names, CoefId c);
-/// Returns the text of a statistic of one element: `log theta[doc][topic]`.
+/// Returns the text of a statistic of one element: `log theta[doc][topic]`. Of an opaque function it is Opaque::text.
 std::string print(Names& names, const Atom& atom);
 /// Returns the text of a condition on a sum, such as `t >= 1` or `present(x[n])`.
 std::string print(Names& names, const Guard& g);

@@ -27,9 +27,10 @@ struct ImportanceRatios {
 /// of its own standard deviation and that of linear response. Means and correlations within a factor stay. Without it
 /// (LinearResponse{}), factors are as they are.
 ///
+/// If a sum turns out to have too many terms, one of its variables is drawn instead, and all draws are made again.
 /// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
 /// density in closed form: chains, spins that interact, drawn variables with multiplicities, joint variables that are
-/// no vectors. ExitCode::numerical if a joint density is not finite.
+/// no vectors. The same code is returned if a sum stays too long. ExitCode::numerical if a joint density is not finite.
 Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, const LinearResponse& response,
                                            std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});

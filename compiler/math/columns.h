@@ -13,7 +13,8 @@ namespace lehr::math {
 using Columns = std::map<std::string, std::vector<double>>;
 
 /// Returns log p(x | parameters) for each of `rows` sets of parameters, as log_density() does. `spelled` has the
-/// parameters that the user typed. Returns nothing for families of vectors and matrices, and for formulas with sums.
+/// parameters that the user typed; one that is missing is NaN. Returns nothing if a parameter is a vector or matrix, or
+/// if the log density has indices, sums over the event axis, or its size.
 std::optional<std::vector<double>> log_densities(const FamilyRow& row, const Columns& spelled, double x,
                                                  std::size_t rows);
 

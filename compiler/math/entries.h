@@ -10,8 +10,8 @@ namespace lehr::math {
 
 /// The density of a Gaussian vector with independent entries, as a density of a single entry.
 struct Entries {
-  /// The log density of one entry of the vector, the one with index kFirst: a Normal log density over the symbols of
-  /// the vector's row.
+  /// The log density of one entry of the vector, the one with index j = kFirst. It is a Normal log density over x[j],
+  /// mean[j] and precision[j], the j-th number on the diagonal of the precision.
   Expr log_density;
   /// Maps each parameter of the vector's family, by the name that a user types, to that of Normal: `covariance` to
   /// `variance`.

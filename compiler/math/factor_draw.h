@@ -9,9 +9,10 @@
 
 namespace lehr::math {
 
-/// A function that makes one draw: a number, a vector or a row-major matrix. Draws of joint families have the mean
-/// first, then the precision; those of SwitchedNormal have the number first, then 1 for the value of the category and 0
-/// for the others. It may be called any number of times.
+/// A function that makes one draw: a number, a vector or a row-major matrix. A draw of a category is its value counted
+/// from 0. Draws of joint families and of ScaledNormal have the mean first, then the precision. Those of SwitchedNormal
+/// have the number first, then 1 for the value of the category and 0 for the others. It may be called any number of
+/// times.
 using Draw = std::function<std::vector<double>(Rng& rng)>;
 
 /// Returns a function that draws from a variational factor with these exported parameters. Of a point factor it returns
@@ -22,9 +23,10 @@ using Draw = std::function<std::vector<double>(Rng& rng)>;
 /// steps in Factor::draw are evaluated.
 Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters);
 
-/// Makes a factor wider about its mean: `at` has its parameters, and `width` a number for each number of the value, by
-/// which its standard deviation is multiplied. Normal and MvNormal follow it exactly. Gamma, InverseGamma, Beta,
-/// Dirichlet and Wishart follow the mean of `width`, as far as they can. Other families stay as they are.
+/// Makes a factor wider about its mean. `at` has its exported parameters, which change in place. `width` has one factor
+/// for each number of the value, by which the standard deviation of that number is multiplied. Normal and MvNormal
+/// follow it exactly. Gamma, InverseGamma, Beta, Dirichlet and Wishart follow the mean of `width`, as far as they can.
+/// Other families stay as they are.
 void widen(const FamilyRow& row, std::span<const double> width, Environment& at);
 
 }  // namespace lehr::math

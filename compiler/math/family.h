@@ -25,7 +25,8 @@ namespace lehr::math {
 /// The distribution of a value with its parameters integrated out; predictive.h.
 struct Predictive;
 
-/// Kinds of random numbers that the steps of a draw consume. "argument" is FactorParameter::from_natural of the step.
+/// Kinds of random numbers. A step of a draw (Factor::draw) may be one: `argument` is then its
+/// FactorParameter::from_natural, and the second argument its noise_second. Some code draws them without steps.
 enum class Noise {
   uniform,    // uniform on (0, 1)
   normal,     // mean 0, variance 1
@@ -173,7 +174,7 @@ struct FactorParameter {
   ParameterRole role = ParameterRole::other;  // its meaning
   /// For a step of a draw that is a random number: its kind. `from_natural` is then its argument.
   std::optional<Noise> noise = {};
-  /// The second argument of a random number, of kinds that have two. Scalars only.
+  /// The second argument of a random number, of kinds that have two. It is a number, the same for all components.
   std::optional<Expr> noise_second = {};
   /// `from_natural` as a derivation shows it to the user, without the terms that guard against special cases.
   std::optional<Expr> written = {};
@@ -205,8 +206,8 @@ struct Factor {
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
   /// The mode of the density with respect to Lebesgue or counting measure, with kFirst and kSecond as the support has
-  /// them. A point factor is at this value. None for categories (their mode is the largest natural), joint families and
-  /// points of bounds.
+  /// them. A point factor is at this value. None for categories (their mode is the largest natural), joint families,
+  /// joint factors (SwitchedNormal, ScaledNormal, SparseNormal), marginals and points of bounds.
   std::optional<Expr> mode;
   /// Formulas that must be >= 0 for `mode` to be the mode, at every kFirst if that is free. Examples are shape - 1,
   /// concentration - 1, and Wishart's df - D - 1. If one is negative, the density has no maximum inside its support.
@@ -221,6 +222,7 @@ struct Factor {
   bool drawn = false;  // this factor is the result of sample_factor()
   /// Returns mean and sd of the value of one element, whose event axis has size `extent`. `parameters` are the exported
   /// ones concatenated in row order, matrices row-major. Results that do not depend on a NaN parameter are not NaN.
+  /// Empty for SwitchedNormal and SparseNormal, and for families of points, whose point_factor() has it.
   std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
 };
 
@@ -282,16 +284,17 @@ struct FamilyRow {
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
   /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
-  /// True if the density has no finite integral (Flat, Jeffreys), or if the row has no density: points of bounds,
-  /// families of points, TruncatedNormal.
+  /// True if the density has no finite integral (Flat, Jeffreys). Also true for points of bounds, families of points
+  /// and TruncatedNormal, which have no density; false for other joint factors and marginals, which have none either.
   bool improper = false;
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
   /// In NormalGamma and NormalWishart: the support of the precision. None in all other rows.
   std::optional<Support> joint_precision = {};
   /// Returns one draw of extent^rank numbers (joint families: mean, then precision). `parameters` are the canonical
   /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis,
-  /// the number of values of a category, or 1 for other numbers. Multinomial needs its n here, although its density
-  /// does not mention it. Empty for priors without a normaliser, points of bounds and joint variables.
+  /// the number of values of a category, or 1 for other numbers. The draw of a category is one number, its value
+  /// counted from 0. Multinomial needs its n here, although its density does not mention it. Empty for priors without a
+  /// normaliser, points of bounds, families of points, joint factors and marginals.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
   /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters and extent as for
   /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
@@ -300,8 +303,8 @@ struct FamilyRow {
   /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
   /// on them.
   std::vector<std::string> location = {};
-  /// Returns the marginal distribution of each component of the factor's value, for parameters as in Factor::moments. A
-  /// component without a closed form has kind `none`. Empty for rows that have none.
+  /// Returns the marginal distribution of each component of the factor's value, for parameters and in the order of
+  /// Factor::moments. A component without a closed form has kind `none`. Empty for rows that have none.
   std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
   /// Returns second moments of the factor's value, for parameters as in Factor::moments. Empty for rows that have none.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
@@ -314,8 +317,8 @@ struct FamilyRow {
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
   /// `log_density`.
   std::optional<Expr> log_above = {}, log_below = {};
-  /// Returns the log probability of a value at or above x, or at or below x if `above` is false. For families for which
-  /// log_above and log_below are no formulas. Parameters as for `draw`.
+  /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
+  /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
   /// Returns the predictive distribution of a number, with its parameters integrated out. The parameters are
   /// independent of each other; `parameters` has their margins, in the order of density_parameters(). For vectors, the

@@ -12,8 +12,9 @@ namespace lehr::math {
 /// precision.
 const FamilyRow& joint_family(Support joint);
 
-/// Returns the family of the marginal of one member of a joint variable. A real or a vector has a Normal, or Student's
-/// t if its precision is a member too. A positive number has a Gamma, a bit a Bernoulli, a category a Categorical.
+/// Returns the family of the marginal of one member of a joint variable, from the supports of both. A real has a Normal
+/// and a vector an MvNormal, or each Student's t if `joint` is `scaled`. A positive number has a Gamma, a bit a
+/// Bernoulli, a category a Categorical.
 const FamilyRow& marginal_family(Support member, Support joint);
 
 /// Returns the row of Student's t as the marginal of a number. Not in families(): it is not drawn from, and no term of
@@ -22,8 +23,9 @@ const FamilyRow& student_marginal();
 /// Returns the row of Student's t as the marginal of a vector. Not in families().
 const FamilyRow& mv_student_marginal();
 
-/// Names of parameters in the factor of a scaled vector and in the marginals of its members: `scale` is the precision
-/// of the vector divided by tau; `shape` and `rate` are those of tau; `freedom` is that of Student's t.
+/// Names of parameters in the factor of a scaled vector (ScaledNormal) and in the marginals of its members. The vector
+/// is Normal with the precision matrix tau * `scale` given the number tau, which is Gamma(`shape`, `rate`). `freedom`
+/// is the degrees of freedom of Student's t, the marginal of the vector or of a part of it.
 struct ScaledNames {
   /// The names as the posterior stores them.
   const char *scale = "precision_scale", *shape = "shape", *rate = "rate", *freedom = "df";
@@ -38,7 +40,8 @@ inline constexpr ScaledNames kScaledNames;
 /// category, in a scaled vector that of the precision. `number` is the drawn mean: the number that is switched, or the
 /// vector.
 struct RoleNames {
-  std::string location, precision, probabilities, value, number;  // empty if the family has none
+  /// `probabilities` names the probabilities of a category, or the one probability of a bit or of a Geometric count.
+  std::string location, precision, probabilities, value, number;
 };
 /// Returns the names of the location, precision, probability and drawn-value parameters of a row's factor and sample
 /// factor.

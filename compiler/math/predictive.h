@@ -28,8 +28,8 @@ Predictive predictive_of(const ScalarMarginal& margin);
 /// A mixture of distributions: pairs of a weight and a distribution. The weights sum to 1.
 using Mixture = std::vector<std::pair<double, Predictive>>;
 
-/// Returns the least x with P(X <= x) >= probability, to the precision of a double. NaN if the mixture is empty or one
-/// of its distributions has no value.
+/// Returns the least x with P(X <= x) >= probability, to the precision of a double. Distributions of weight 0 do not
+/// count. NaN if the mixture is empty, if a cumulative function is NaN, or if x is too large to be found.
 double quantile(const Mixture& mixture, double probability);
 
 }  // namespace lehr::math

@@ -9,8 +9,8 @@
 
 namespace lehr {
 
-/// Moments and distribution of the numbers of an element. A list is empty where there is no closed form. Of a category
-/// there is `mean` only.
+/// Moments and distribution of the numbers of an element. A list is empty if one of its numbers has no closed form. Of
+/// a category there is `mean` only.
 struct ElementPrediction {
   /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
   std::vector<double> mean, sd;
@@ -22,7 +22,7 @@ struct ElementPrediction {
 class MixtureSum {
  public:
   /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
-  /// and gets variances and distributions. All arguments must outlive the object.
+  /// and gets standard deviations and distributions. All arguments must outlive the object.
   MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
              const model::Statement& s, const IndexValues& at, ElementPrediction& to);
 

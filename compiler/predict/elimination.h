@@ -25,10 +25,10 @@ class Elimination {
   /// Makes an object that averages with these expressions and marginals, which must outlive it.
   Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
 
-  /// Returns E[p | elements with marginals]. Numbers of an element without a marginal may occur at most twice in a
-  /// monomial. Returns nullopt if they occur more often, if a family has no such moment, if the factor of a d-connected
-  /// element has no marginal, or if the result is too long. It also does if a category lacks a value: then
-  /// ModelEvaluator::unknown says which.
+  /// Returns p averaged over its elements without a marginal, given those with one: only numbers of the latter remain.
+  /// Returns nullopt if a monomial has an inverse or more than two numbers of an averaged element, if a family has no
+  /// such moment, if the factor of a d-connected element has no marginal, or if the polynomial becomes too long. It is
+  /// also nullopt if a category lacks a value: then ModelEvaluator::unknown says which.
   MaybePolynomial averaged(Polynomial p);
 
   /// Splits a polynomial that is linear in its elements without a marginal into its average and the noise from them.
@@ -47,11 +47,13 @@ class Elimination {
 
   /// Returns the sort key of an element.
   Rank rank(Element e) const;
-  /// Returns the element without a marginal that would be drawn last; nullopt if the polynomial has none.
+  /// Returns the element without a marginal that a simulation would draw last; nullopt if the polynomial has none.
   std::optional<Element> next(const Polynomial& p);
-  /// Returns the mean of one or two numbers of an element, given its parents.
+  /// Returns the mean of a number of an element, or of the product of two, given its parents; nullopt for more numbers
+  /// and for inverses.
   MaybePolynomial moment(Element e, const Atoms& own);
-  /// Replaces the numbers of an element in a polynomial by their moments given its parents.
+  /// Replaces the numbers of an element in a polynomial by their moments given its parents. Returns nullopt if there is
+  /// no such moment, or if the result has more than kMaxMonomials.
   MaybePolynomial average_over(Element e, const Polynomial& p);
 
   const Symbolic& symbolic_;             // evaluates expressions to polynomials

@@ -48,7 +48,8 @@ class Expectation {
   void remember(Element e);
 
  private:
-  /// A function to be called for one combination of values of categories, with its probability.
+  /// A function to be called for one combination of values of categories, with its probability. If it reads a category
+  /// without a value, it must add nothing and leave ModelEvaluator::unknown set.
   using Leaf = std::function<void(const Polynomial& weight)>;
   /// The cached probabilities of a category, after its ancestors among the categories were summed over.
   struct Marginal {

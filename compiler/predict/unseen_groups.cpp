@@ -244,8 +244,8 @@ class PlateEnlarger {
     return out;
   }
 
-  /// Returns the labels in a column of ids. The column identifies rows that are lines of a table (model/bind_rows.cpp),
-  /// or the plate's own elements (model/bind_lines.cpp).
+  /// Returns the labels in a column of ids. The column identifies rows that are lines of a table
+  /// (binding/bind_table_rows.cpp), or the plate's own elements (binding/bind_table_lines.cpp).
   std::vector<std::string> labels_of_ids(PlateId plate) const {
     const auto ids = out_.data.find(model_[plate].name);
     std::vector<std::string> out;
@@ -316,8 +316,8 @@ class PlateEnlarger {
       labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
   }
 
-  /// Appends `more` lines to each row of a nested plate if its rows are lines of a table (model/bind_rows.cpp). Returns
-  /// false if they are not.
+  /// Appends `more` lines to each row of a nested plate if its rows are lines of a table (binding/bind_table_rows.cpp).
+  /// Returns false if they are not.
   bool lengthen_table(PlateId plate, std::int64_t more) {
     if (!model_[plate].parent) return false;
     auto found = out_.data.find(model_[*model_[plate].parent].name);
@@ -333,8 +333,8 @@ class PlateEnlarger {
     return true;
   }
 
-  /// Returns true if a column of ids orders the lines of this array (model/bind_lines.cpp). Binding then fills its
-  /// gaps.
+  /// Returns true if a column of ids orders the lines of this array (binding/bind_table_lines.cpp). Binding then fills
+  /// its gaps.
   bool has_ids(const DataArray& a, PlateId plate) const {
     const auto found = out_.data.find(model_[plate].name);
     if (found == out_.data.end() || a.shape.empty()) return false;

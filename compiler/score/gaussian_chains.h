@@ -9,8 +9,9 @@
 namespace lehr {
 
 /// Returns the log density of the observations of each sequence, in order of the sequences' first elements, the states
-/// of `chains` integrated out. The chains must have the same axes. `forward` has values of everything else that the
-/// densities depend on.
+/// of `chains` integrated out; 0 for a sequence without observations. The chains must have the same axes.
+/// `observations` are those that depend on the chains. `forward` has values of everything else that the densities
+/// depend on.
 ///
 /// Returns nullopt if a state or observation is not Normal or MvNormal or has limits, or if an observation has a
 /// multiplicity. The mean of an observation must be linear in one step. The mean of a state must be linear in the

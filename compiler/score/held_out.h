@@ -60,8 +60,8 @@ struct Score {
   double observations = 0;  // how many observations were scored, multiplicities counted
   double error = 0;         // Monte Carlo standard error of `total`; 0: it is exact
   ItemSolution items;       // document completion: how the local variables were found
-  /// The contribution of each sequence of a chain, 0 for a sequence without observations. Empty where there is no
-  /// chain, or where sequences share what is summed over.
+  /// The contribution of each sequence of a chain, row-major over the axes of the chain other than the ordered one; 0
+  /// for a sequence without observations. Empty where there is no chain, or where sequences share what is summed over.
   std::vector<double> sequences;
   std::optional<ItemScores> by_item;  // with HeldOutOptions::per_item
 };
@@ -72,9 +72,9 @@ Error score_error(std::string text, std::vector<std::string> notes = {});
 /// with a random weight.
 model::Model with_whole_compounds(model::Model m);
 /// Returns the model with a multiplicity (`times`) on each plate of single observations, and adds ones for it to the
-/// data. Such a plate is nested in the items, has no multiplicity of its own, and one observed variable alone lies on
-/// it. An observation that is held out then gets multiplicity 0, which also removes the variables that belong to it
-/// alone.
+/// data. Such a plate is nested in the items, and one observed variable alone lies on it, none of whose plates has a
+/// multiplicity yet. An observation that is held out then gets multiplicity 0, which also removes the variables that
+/// belong to it alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 
 /// Returns what a saved fit fixes for new data: constants, words, sizes and labels of the plates of global parameters,
@@ -96,7 +96,9 @@ class HeldOut {
                                                const Settings& settings, const HeldOutOptions& options);
 
   /// Scores a posterior, given as arrays named as in posterior.npz; arrays of local variables are ignored. The result
-  /// does not depend on earlier calls. It is Score{} if is_empty().
+  /// does not depend on earlier calls. It is Score{} if is_empty(). ExitCode::data if the posterior has no mean of a
+  /// variable that the score depends on, or one of another size. ExitCode::usage if a sum has too many terms, or if
+  /// there are no densities of items although the options ask for them. ExitCode::numerical if the score is NaN.
   Result<Score> score(const std::vector<NamedArray>& posterior);
 
   /// Returns true if the score is a document completion; false if is_empty().
@@ -145,8 +147,9 @@ class HeldOut {
   std::optional<Error> add_chain(model::VariableId v);
   /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
   Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
-  /// Returns the index variables of a statement that number its items: those of the rows of a chain, of the item stage
-  /// of its local variables, or its first axis.
+  /// Returns the index variables of a statement that say which item an element belongs to. If the model has chains,
+  /// these are all but the one along the chain (of a nested plate, without that of its parent). Otherwise it is the one
+  /// of the item stage, or else the first. Empty if there is none.
   std::vector<model::IndexVarId> item_vars(const model::Statement& s) const;
   /// The scored observations of each item, and the plate of the items; none if there is one item.
   struct Items {
