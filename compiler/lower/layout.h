@@ -69,7 +69,8 @@ struct ResidualSum {
 /// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
 /// program. All parts of the lowering read it.
 struct Layout {
-  std::vector<SizeId> size;  // by PlateId (an alias has the size of its set): number of elements
+  /// By PlateId (an alias has the size of its set): number of elements; of a nested plate, in all rows together.
+  std::vector<SizeId> size;
   /// By plate set: elements of the longest row; invalid unless Part::longest has declared it.
   std::vector<SizeId> longest;
   DataBuffers data;  // givens, observed variables, offsets of nested plates

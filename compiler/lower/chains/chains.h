@@ -184,9 +184,10 @@ class Chains : Part {
   /// Returns an expression for the logarithm of the sum of exp(term), after the largest term is subtracted. `over`
   /// emits the loops over the terms.
   ExprId log_sum(const Over& over, const std::function<ExprId(const History&)>& term);
-  /// Returns a function that emits the loop over the values of an element, as an argument of log_sum.
+  /// Returns a function that emits the loop over the values of one element of the chain, as an argument of log_sum.
+  /// Inside, `body` gets the value as a History of length 1.
   Over values(const Messages& m);
-  /// Returns a function that emits the loops over the histories, as an argument of log_sum.
+  /// Returns a function that emits the loops over all histories, as an argument of log_sum.
   Over histories(const Messages& m);
   /// Returns an expression that loads the probability of value k at t from the stored factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
