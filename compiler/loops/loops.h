@@ -259,8 +259,9 @@ struct Scalar {
   Type type = Type::f64;  // of its value
 };
 
-/// An outlined parallel region of a function: a loop that its caller runs before the body. Chunks of its iterations run
-/// in any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
+/// An outlined parallel region of a function: a parallel loop that is a function of its own. Whoever calls the function
+/// to which the region belongs runs the region before the body. Chunks of its iterations run in any order and at the
+/// same time. Each chunk has its own scratch and its own copy of `sums`; the copies are added up afterwards.
 struct ParallelRegion {
   std::size_t function = 0;  // the outlined function, with parameters (begin, end)
   ExprId trip_count;         // the number of iterations: a ConstI or an Extent
