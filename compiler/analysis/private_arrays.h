@@ -5,16 +5,18 @@
 
 namespace lehr::loops {
 
-/// Returns true if the statement overwrites the whole array: a Fill, or a loop as in fills_rows() over an array of one
-/// axis.
+/// Returns true if the statement overwrites the whole array: a Fill, or a loop for which fills_rows() is true over an
+/// array of one axis.
 bool fills(const Program& program, const Stmt& statement, BufferId array);
 
 /// Returns true if the loop overwrites the whole last axis of the array: it runs over that axis, and the first access
-/// of each iteration stores the element of the loop's index. The indices of other axes may be anything.
+/// of each iteration stores the element of the loop's index. The indices of other axes may be anything. What follows
+/// that store in the body is not examined.
 bool fills_rows(const Program& program, const For& loop, BufferId array);
 
-/// Returns true if the block reads the array only after it has filled it. The filling statement is in the block of the
-/// read, or in a block around it within this one. A block that never mentions the array gives true.
+/// Returns true if the block fills the array before it reads it or stores to single elements of it. The filling
+/// statement is in the block of the access, or in a block around it within this one. A block that never mentions the
+/// array gives true. Conditions of branches and bounds of loops are not examined.
 bool is_filled_first(const Program& program, const Block& block, BufferId array);
 
 }  // namespace lehr::loops
