@@ -78,8 +78,8 @@ enum class Demand {
   elbo              // sums over items that only the ELBO reads
 };
 
-/// A dense array. Its axes are in memory order: the last is contiguous. Every element has room for 8 bytes; elements
-/// of type f32 lie packed in the first half of the memory.
+/// A dense array. Its axes are in memory order: the last is contiguous. Its memory has 8 bytes for each element;
+/// elements of type f32 have 4 and lie packed in the first half.
 struct Buffer {
   std::string name;                // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
   Type element = Type::f64;        // type of the elements, not boolean
