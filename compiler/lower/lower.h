@@ -138,9 +138,10 @@ struct InvarianceFunction {
 struct ShiftFunctions {
   /// (): fills `gradient` and `curvature`; the caller sets all entries of `step` to 1 before.
   std::size_t measure = 0;
-  /// (): adds `step` to the means of stored factors, or changes their spreads. Expected statistics stay as they are.
+  /// (): moves the stored factors by the constants in `step`: adds them to means or, for a change of scale, multiplies
+  /// spreads by their exponentials. Expected statistics stay as they are, so the caller recomputes them.
   std::size_t move = 0;
-  BufferId step;  // the constants
+  BufferId step;  // the constants, one for each component; the caller writes them
   /// First and second derivatives of the ELBO by the constants, where all of them are 0.
   BufferId gradient, curvature;
 };

@@ -214,8 +214,8 @@ class Chains : Part {
   /// Returns the uses of single elements in the terms of the item stage, under the conditions of `singles`. Nothing if
   /// the block is no chain of categories.
   std::optional<UnaryUses> unary_uses_of(const schedule::ItemStage& stage, BlockId b) const;
-  /// Returns true if the chain's update adds the probabilities of the first element to its statistics, so that no later
-  /// loop has to add them.
+  /// Returns true if the chain's update can add up the statistics of all uses of the first element
+  /// (UpdateHooks::add_rows), so that no later loop over the item has to.
   bool adds_first(const UnaryUses& s) const;
   /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);

@@ -163,7 +163,9 @@ class FusedCategories : Part {
   /// Emits code that computes FusedCategory::item_odds and item_exp from expected statistics; `shift` becomes the
   /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
-  /// Returns true if the category has one vector, whose exponentials parameters give without its expected statistics.
+  /// Returns true if the exponentials of the category's vector can come from parameters without expected statistics
+  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, of a
+  /// stored block without observed elements, and x_of_vector() must have a result.
   bool can_be_direct(const FusedCategory& s) const;
   /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c, c the same for
   /// all k. Nothing if they are not.
@@ -227,8 +229,9 @@ class FusedCategories : Part {
   /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
   /// its term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const FusedUse& u, ExprId scale);
-  /// Emits code that adds the probabilities of an element to what the term of one use needs them for. These are natural
-  /// parameters of a later block, statistics, or energies (expected log densities).
+  /// Emits code that adds the probabilities of an element to what the term of one use needs them for: natural
+  /// parameters of a later block or, in a final visit, statistics or energies (expected log densities). `scale` is 1
+  /// over the sum of FusedCategory::probs.
   void spread(const Element& e, std::size_t use, ExprId scale);
   /// Emits code that adds the element's entropy H = log Z - sum_k p_k * odds_k, times its copies; odds_k are the log
   /// odds. With FusedCategory::entropy_from_sums it adds log Z alone. Otherwise, in StageMode::update, it also adds the
@@ -250,8 +253,9 @@ class FusedCategories : Part {
   ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
   /// Emits loops over the elements of an item; counts of zero are left out.
   void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);
-  /// Emits the visit of one element: it computes the probabilities, adds them to what all uses update, and adds the
-  /// entropy.
+  /// Emits the visit of one element: it computes the probabilities and adds them to what all uses update. A final visit
+  /// also adds the entropy and, with LowerOptions::save_locals, stores the probabilities; one of StageMode::seed does
+  /// neither.
   void visit_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
   /// Returns the table that multiplies the statistic of a use.
   ArrayId table_of(const FusedUse& u) const;

@@ -63,7 +63,8 @@ class Stages : Part {
   struct Change {
     ScalarId moved, size;  // sum of |new - old|, sum of |old|
   };
-  /// Returns the uses of a stored block in the stage's terms without fused categories.
+  /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
+  /// that draws of the block integrate out (Integrals).
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
   /// Returns hooks that add, to the natural parameters of a stored block, what the fused categories have added up for
   /// them.
