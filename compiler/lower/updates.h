@@ -125,7 +125,8 @@ class Updates : Part {
   /// for clamped ones.
   bool reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
   /// Registers the value of a function call in `e`, if `sum` is that call plus a rest and has the value `value`:
-  /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway.
+  /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway. For example,
+  /// digamma(a) in an entropy is E[log x] + log b if E[log x] = digamma(a) - log b is stored.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
   /// A term that is split into sums over data, with a small array of results, and what the values of an element are
   /// multiplied by. See `factored_sum`.
