@@ -56,7 +56,7 @@ Dependence dependence_of(const Program& program, const Varying& varying, ScalarI
 /// An access of the iterations of a loop.
 struct IterationAccess {
   AccessKind kind = AccessKind::load;  // what it does
-  std::vector<Dependence> axes;        // how each index depends on the iteration; none for a fill
+  std::vector<Dependence> axes;        // how each index depends on the iteration; empty for a fill
 
   /// Returns true if the access may be to different elements in different iterations.
   bool varies() const;
@@ -89,7 +89,7 @@ class Accesses {
 
 /// Why iterations may not run at the same time.
 enum class Race {
-  filled,            // they fill the array as a whole
+  filled,            // they fill the array as a whole (Fill)
   stored_elsewhere,  // they store to elements that do not depend on the iteration
   sum_loaded,        // they add to the array as to a sum, and load it
   loaded_elsewhere   // they store to elements that depend on the iteration, and load others

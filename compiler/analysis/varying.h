@@ -40,8 +40,9 @@ Varying varying_in(const Program& program, const For& loop);
 /// need not be a loop's body.
 Varying formed_from(const Program& program, const Block& block, SmallIdSet<ScalarId> from);
 
-/// Returns the scalar of a let `end - 1 - index` that begins the loop's body, so that it counts down to 0. The loop
-/// must begin at 0 and use its index for nothing else; otherwise returns nullopt.
+/// Returns the scalar of a let `end - 1 - index` that begins the loop's body, so that it counts down to 0: the step t
+/// of a backward pass `for back in 0 .. T: let t = T - 1 - back; ...`. The loop must begin at 0 and use its index for
+/// nothing else; otherwise returns nullopt.
 std::optional<ScalarId> countdown(const Program& program, const For& loop);
 
 }  // namespace lehr::loops

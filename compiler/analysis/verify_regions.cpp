@@ -78,7 +78,7 @@ class Regions {
     problems_.push_back(fmt::format("{}: `{}` {}", where_, p_[b].name, text));
   }
 
-  /// Checks that no private array of a phase is accessed outside of it: the copies of the workers are lost when the
+  /// Checks that no private array of a region is accessed outside of it: the copies of the workers are lost when the
   /// region ends.
   void check_private(const Function& owner, const ParallelRegion& phase) {
     Touched here, outside;

@@ -16,7 +16,7 @@ namespace lehr::loops {
 /// * sums are reductions, added to and not read: ParallelRegion::sums, and arrays to which a function of items adds at
 ///   indices that do not depend on its range;
 /// * all others are shared: in every access, some index depends on the range.
-/// In every function, scratch that a call reads must be stored by the same call.
+/// Scratch that a call of a function reads must be stored by the same call: by the function or one of its regions.
 std::vector<std::string> verify_regions(const Program& program);
 
 }  // namespace lehr::loops

@@ -202,13 +202,14 @@ class Builder {
   void add_to(BufferId buffer, Indices indices, ExprId value);
   /// Emits a store of one value to all elements of an array.
   void fill(BufferId buffer, ExprId value);
-  /// Emits a branch; one with a literal condition becomes the statements of its taken side.
+  /// Emits a branch with a then-side alone; literal conditions and empty sides as in if_else().
   void if_then(ExprId condition, const Body& then_body);
-  /// Emits a branch that is seldom taken (If::rare).
+  /// Emits a branch that is seldom taken (If::rare). Literal conditions are not folded here.
   void if_rarely(ExprId condition, const Body& then_body);
   /// Emits a branch whose then-side is seldom taken.
   void if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body);
-  /// Emits a branch with two sides; one with a literal condition becomes the statements of its taken side.
+  /// Emits a branch with two sides. One with a literal condition becomes the statements of its taken side, and one
+  /// without statements is left out.
   void if_else(ExprId condition, const Body& then_body, const Body& else_body);
   /// Emits a statement that leaves the innermost loop if the condition is true.
   void break_if(ExprId condition);

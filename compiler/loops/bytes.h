@@ -1,5 +1,5 @@
-// Serialisation of a program to bytes. Two programs have the same bytes exactly if they differ in nothing but comments.
-// So a digest of the bytes is a key for what is compiled from them (the cache of machine code).
+// Serialisation of a program to bytes. Two programs have the same bytes exactly if they differ in nothing but the texts
+// of their comments. So a digest of the bytes is a key for what is compiled from them (the cache of machine code).
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace lehr::loops {
 
-/// Returns every field of every node as bytes, numbers bit by bit; the texts of comments are left out. The bytes depend
-/// on the byte order of the machine and cannot be read back.
+/// Returns every field of every node as bytes, numbers bit by bit; of a Comment only that it is there, not its text.
+/// The bytes depend on the byte order of the machine and cannot be read back.
 std::string serialise(const Program& program);
 
 }  // namespace lehr::loops

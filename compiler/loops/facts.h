@@ -42,7 +42,8 @@ bool has_loop(const Block& block);
 /// Returns the scalar that a `let` or a `local` declares; nothing for other statements.
 std::optional<ScalarId> declared(const Stmt& statement);
 
-/// Returns the arrays that Fill statements of the block, at any depth, fill with anything but the literal 0.
+/// Returns the arrays that Fill statements of the block, at any depth, fill with anything but a real literal 0. Arrays
+/// of integers that are filled with 0 are among them.
 std::set<BufferId> filled_nonzero(const Program& program, const Block& block);
 
 /// Returns true if every function writes the array before it reads it, so that iterations may each have a copy: roles

@@ -78,8 +78,8 @@ enum class Demand {
   elbo              // sums over items that only the ELBO reads
 };
 
-/// A dense array. Its axes are in memory order: the last is contiguous. Every element has room for 8 bytes; elements
-/// of type f32 lie packed in the first half of the memory.
+/// A dense array. Its axes are in memory order: the last is contiguous. Its memory has 8 bytes for each element;
+/// elements of type f32 have 4 and lie packed in the first half.
 struct Buffer {
   std::string name;                // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
   Type element = Type::f64;        // type of the elements, not boolean
@@ -259,8 +259,9 @@ struct Scalar {
   Type type = Type::f64;  // of its value
 };
 
-/// An outlined parallel region of a function: a loop that its caller runs before the body. Chunks of its iterations run
-/// in any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
+/// An outlined parallel region of a function: a parallel loop that is a function of its own. Whoever calls the function
+/// to which the region belongs runs the region before the body. Chunks of its iterations run in any order and at the
+/// same time. Each chunk has its own scratch and its own copy of `sums`; the copies are added up afterwards.
 struct ParallelRegion {
   std::size_t function = 0;  // the outlined function, with parameters (begin, end)
   ExprId trip_count;         // the number of iterations: a ConstI or an Extent

@@ -22,9 +22,9 @@ class HoistedSums : Part {
     NaturalTarget sums;                                 // the arrays of the sums
     std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
   };
-  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none,
-  /// or if the block is not local. Axes after the `given` leading ones must be fixed, not nested, and of constant
-  /// lengths whose product is a few hundred at most.
+  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing, and leaves `uses`
+  /// as it is, if there are none or the block is not local. The same holds unless all axes after the `given` leading
+  /// ones are fixed, not nested, and of constant lengths whose product is a few hundred at most.
   std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);

@@ -20,8 +20,9 @@ class Integrals : Part {
   /// Returns true if the term has an auxiliary variable that draws of the block integrate out. Such a term must not add
   /// to the natural parameters of the block directly.
   bool has(BlockId b, const Term& t) const;
-  /// Emits code that adds the log integrals at each value of an element to its natural parameters. This overwrites the
-  /// element's expected statistics, which the draw then forms anew.
+  /// Emits code that adds the log integrals to the natural parameters of an element: of a category, each value's
+  /// integral to the natural parameter of that value; of a bit, the difference of the two; of a spin, half of it. This
+  /// overwrites the element's expected statistics, which the draw then forms anew.
   void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
@@ -39,8 +40,8 @@ class Integrals : Part {
   /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
   void each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
                       const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Returns a bool expression: true if the drawn element is the one that stands beside the auxiliary element in this
-  /// kind of pair.
+  /// Returns a bool expression: true if the drawn element and the auxiliary element are a pair of this kind. `pair` has
+  /// an auxiliary atom and then a drawn atom, and the indices of the former determine those of the latter.
   ExprId is_neighbour(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
   /// Emits code that adds the log integral over one auxiliary element to the drawn element's natural parameters, for
   /// each of its values.

@@ -69,7 +69,8 @@ struct ResidualSum {
 /// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
 /// program. All parts of the lowering read it.
 struct Layout {
-  std::vector<SizeId> size;  // by PlateId (an alias has the size of its set): number of elements
+  /// By PlateId (an alias has the size of its set): number of elements; of a nested plate, in all rows together.
+  std::vector<SizeId> size;
   /// By plate set: elements of the longest row; invalid unless Part::longest has declared it.
   std::vector<SizeId> longest;
   DataBuffers data;  // givens, observed variables, offsets of nested plates
@@ -78,7 +79,8 @@ struct Layout {
   std::map<density::DataSource, InverseLookup> inverse;            // by data array whose values name elements
   std::map<std::pair<BlockId, std::string>, BufferId> parameter;   // by name of the factor's parameter
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;  // expected statistics
-  /// Log determinants of a global block, by matrix parameter, if its entropy needs no more of that matrix.
+  /// Log determinants of a block outside the item stages, by matrix parameter, if its entropy needs no more of that
+  /// matrix.
   std::map<BlockId, std::map<std::string, BufferId>> logdet;
   std::map<BlockId, Chain> chains;    // of blocks with one factor for a whole sequence
   std::map<BlockId, BufferId> picks;  // i64 by item: the value that a start gives a category, or -1
@@ -112,7 +114,8 @@ struct Shared {
   Layout layout = {};                  // where everything is in its memory
   Interface interface = {};            // grows as functions are written
   /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
-  /// size are buffers: those of one function differ, other functions reuse them.
+  /// size are buffers: those of one function differ, other functions reuse them. Those of run-time size are buffers
+  /// that nothing reuses.
   struct WorkArrays {
     std::size_t function = 0;   // position of the function that is open
     std::int64_t on_stack = 0;  // numbers in its local arrays
@@ -155,7 +158,7 @@ class Part {
     return b_.program()[layout_.size[m_[plate].set.index()]].constant;
   }
   /// Returns the number of elements of the longest row along the last axis of the variable, as a size. It is declared
-  /// on first use.
+  /// on first use. If the axis is not nested, it is the size of its plate.
   SizeId longest(const model::Variable& var);
   /// Declares an uninitialised array for the function that is open. It is on the stack if its size is constant and the
   /// arrays there stay below kOnStack numbers; otherwise it is a scratch buffer. A suffix makes the name unique.

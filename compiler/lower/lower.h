@@ -34,13 +34,17 @@ struct ParameterSlot {
 struct StageFunctions {
   model::PlateId item;     // the plate of the items
   std::size_t tables = 0;  // (): forms the tables from the current expectations
-  std::size_t update = 0;  // (begin, end, iterations; tolerance): updates local blocks, adds up statistics
+  /// (begin, end, iterations; tolerance): updates local blocks, adds up statistics. If the stage iterates, an item gets
+  /// at most `iterations` passes. The pass after one in which the parameters' relative change is at most `tolerance` is
+  /// the last.
+  std::size_t update = 0;
   /// (begin, end): sets categories to `picks` and adds up statistics; none without categories (unless
   /// LowerOptions::item_starts is set).
   std::optional<std::size_t> seed;
   /// (begin, end): adds up statistics of the factors as they are; no updates. None if a category is fused.
   std::optional<std::size_t> sum;
-  /// (begin, end): updates auxiliary sources and fused categories alone, adds up statistics.
+  /// (begin, end): updates auxiliary sources and fused categories alone, adds up statistics. None unless
+  /// schedule::ItemStage::refresh is set.
   std::optional<std::size_t> refresh;
   /// (): completes the entropies, once `update` or `refresh` has visited all items; none if the items leave nothing
   /// out.
@@ -48,10 +52,11 @@ struct StageFunctions {
   /// (begin, end): Interface::initialise for these items (LowerOptions::new_items).
   std::optional<std::size_t> initialise;
   std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `initialise`
-  std::optional<std::size_t> data;          // (begin, end): adds up the sums of the data alone (LowerOptions::batches)
-  std::vector<BufferId> data_sums;          // what `data` adds to; `prepare` fills them with the sums over all items
-  std::vector<BufferId> statistics;         // what the item functions add to; each worker has a copy
-  std::vector<BufferId> picks;  // i64 [item], by category block: value for `seed`, or -1 to leave the item out
+  /// (begin, end): adds up the sums of the data alone (LowerOptions::batches); none if the model has no such sums.
+  std::optional<std::size_t> data;
+  std::vector<BufferId> data_sums;   // what `data` adds to; `prepare` fills them with the sums over all items
+  std::vector<BufferId> statistics;  // what the other item functions add to; each worker has a copy
+  std::vector<BufferId> picks;       // i64 [item], by category block: value for `seed`, or -1 to leave the item out
   std::vector<model::PlateId> pick_plates;    // by category block: the plate of its values
   std::vector<BufferId> observed_picks;       // by category block: observed values, -1 where missing; invalid: none
   std::vector<conditionals::BlockId> seeded;  // other blocks that `seed` forms from the data of the items with picks
@@ -133,9 +138,10 @@ struct InvarianceFunction {
 struct ShiftFunctions {
   /// (): fills `gradient` and `curvature`; the caller sets all entries of `step` to 1 before.
   std::size_t measure = 0;
-  /// (): adds `step` to the means of stored factors, or changes their spreads. Expected statistics stay as they are.
+  /// (): moves the stored factors by the constants in `step`: adds them to means or, for a change of scale, multiplies
+  /// spreads by their exponentials. Expected statistics stay as they are, so the caller recomputes them.
   std::size_t move = 0;
-  BufferId step;  // the constants
+  BufferId step;  // the constants, one for each component; the caller writes them
   /// First and second derivatives of the ELBO by the constants, where all of them are 0.
   BufferId gradient, curvature;
 };
@@ -223,7 +229,7 @@ struct Lowered {
   DataBuffers data;     // where to put the data
   /// Givens that the code inverts: matrices that must be symmetric positive definite.
   std::vector<model::GivenId> positive_definite;
-  std::vector<SizeId> plate_sizes;  // by PlateId
+  std::vector<SizeId> plate_sizes;  // by PlateId: the number of elements; of a nested plate, in all rows together
   /// By PlateId: the number of elements in the longest row; invalid if the code needs none.
   std::vector<SizeId> longest;
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 if no data gave the size

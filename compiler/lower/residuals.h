@@ -25,9 +25,9 @@ class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
 
-  /// Returns a term outside the item stages as the ELBO reads it: with the expectation of its pairs, with its
-  /// statistic, or alone. Without caching (can_cache_sums) a cached statistic is not used: the result is the undivided
-  /// term.
+  /// Returns a term outside the item stages as the ELBO reads it. A term in residual form is multiplied by the
+  /// expectation of its pairs, one with a statistic by the statistic's sum, any other is returned as it is. Without
+  /// caching (can_cache_sums) a cached statistic is not used: the result is the undivided term.
   ArrayTerm outer_term(const schedule::OuterTerm& t);
   /// Returns a term outside the item stages as the update of `b` reads it. If `b` maintains running sums, there is a
   /// term for each factor of the pairs, linear in the element, with the sum of the other factor. Another block in the

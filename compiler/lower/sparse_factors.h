@@ -1,8 +1,9 @@
 // Factors with a sparse precision (math::SparsePattern): factorisation, solution, the covariances that terms read, and
 // draws, as loops over the arrays of the pattern.
 //
-// Arrays of matrices of such a factor have one number for each entry of the pattern. A pair of coordinates is an entry,
-// which a binary search finds among the rows of a column.
+// Arrays of matrices of such a factor have one number for each entry of the pattern. First come the diagonal entries,
+// by coordinate, then the others. The entry of a pair of coordinates is found by a binary search among the rows of a
+// column. The position of a coordinate is its place in the order of elimination (SparsePattern::order).
 #pragma once
 #include "compiler/lower/draws.h"
 
@@ -15,18 +16,20 @@ class SparseFactors : Part {
 
   /// Returns true if the precision of the block is sparse.
   bool has(BlockId b) const { return m_[s_.conditionals[b].variable].support == math::Support::sparse; }
-  /// Returns an expression for the entry of two coordinates. Of a pair that the pattern does not have it is some entry:
-  /// terms have such pairs only where their coefficient is 0.
+  /// Returns an i64 expression for the number of the entry of two coordinates, which is its index in arrays by entry.
+  /// Of a pair that the pattern does not have it is some entry: terms have such pairs only where their coefficient
+  /// is 0.
   ExprId entry(BlockId b, ExprId j, ExprId l);
-  /// Emits code that replaces natural parameters (of x_j, and of the pairs by entry) by `blended`(statistic, index,
-  /// natural parameter, natural parameter of the current factor).
+  /// Emits code that replaces natural parameters by `blended`(statistic, index, natural parameter, natural parameter of
+  /// the current factor). `linear` has those of x_j by coordinate, `quadratic` those of products by entry.
   void blend(BlockId b, BufferId linear, BufferId quadratic,
              const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
   /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with
   /// `code` if the precision is not positive definite. `tolerant`: coordinates that are not determined get a standard
   /// factor instead, and draws are means.
   void from_naturals(BlockId b, BufferId linear, BufferId quadratic, std::int32_t code, bool tolerant);
-  /// Emits code that forms the expected statistics from the parameters.
+  /// Emits code that forms the expected statistics from the parameters. The emitted code fails with `code` if the
+  /// precision is not positive definite.
   void expectations(BlockId b, std::int32_t code);
 
  private:
@@ -39,14 +42,14 @@ class SparseFactors : Part {
     BufferId column, result;       // by position: work arrays
     BufferId x;                    // by position: mean or draw
   };
-  /// Returns the arrays of a block. `factor` and `inverse` are valid only with `factorises`, `inverse` only if the
-  /// block has an entropy.
+  /// Returns the arrays of a block, after it has declared work arrays for those that are not stored. `factor` is valid
+  /// only with `factorises`, `inverse` only if the block also has an entropy.
   Work open(BlockId b, bool factorises = true);
   /// Emits a loop over the off-diagonal entries; `body` gets the entry and the positions of its row and column.
   void each_entry(const Work& w, const std::function<void(ExprId e, ExprId row, ExprId column)>& body);
   /// Emits a loop over coordinates; `body` gets the coordinate and its position.
   void each_coordinate(const Work& w, const std::function<void(ExprId c, ExprId position)>& body);
-  /// Returns the begin and end, without the diagonal, of a column of the factor.
+  /// Returns the begin and end of the nonzeros below the diagonal in column `j` of the factor.
   std::pair<ExprId, ExprId> below(const Work& w, ExprId j);
   /// Emits a loop over the nonzeros `from` .. `past` - 1 of a column of the factor; `body` gets each and the position
   /// of its row. `first` is the position of the first row.

@@ -22,11 +22,11 @@ struct Factor {
   bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
 
-/// A term of the log joint, with the array (statistic or table), run-time weights and factors by which the code
-/// multiplies it.
+/// A term of the log joint, with the array (statistic, table or residual sum), run-time weights and factors by which
+/// the code multiplies it.
 struct ArrayTerm {
   const Term* term = nullptr;         // owned by the schedule
-  std::optional<ArrayId> array = {};  // a statistic or table that multiplies the term
+  std::optional<ArrayId> array = {};  // a statistic, table or residual sum that multiplies the term
   /// The entry of the array, one index for each axis; owned by the schedule.
   const std::vector<IndexId>* at = nullptr;
   std::vector<Weight> weights = {};  // run-time weights; those of the data multiply tempered terms only
@@ -65,18 +65,20 @@ class Terms : Part {
   /// the member's event axes.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
   /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
-  /// offset of its row, so two indices become one.
+  /// offset of its row, so two indices become one. There may be fewer `indices` than plates: they are the leading ones.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
   /// Returns the indices in memory of an element of an array over the plates, given by index expressions.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);
-  /// Returns a bool expression: true if a value of the data is not missing, which is NaN for reals and negative for
-  /// categories.
+  /// Returns a bool expression: true if `x`, a value of the data, is present. A missing real is NaN, a missing category
+  /// is negative.
   ExprId is_present(ExprId x);
   /// Returns the indices in memory of an element of a statistic, table or residual sum. `at` has one index for each
-  /// logical axis; of a symmetric statistic, entries (j, l) and (l, j) have the same place.
+  /// logical axis, while the contiguous axis is the last one in memory. Entries (j, l) and (l, j) of a symmetric
+  /// statistic have the same indices in memory.
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
-  /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
+  /// Returns the begin and end of the loop over an index variable: 0 and the size of its plate. If the plate is nested,
+  /// the end is the number of elements in the row that `env` gives.
   std::pair<ExprId, ExprId> range(IndexVarId b, const Env& env);
   /// Returns an expression for the number of elements along the axis after the leading ones in `lead`; of a nested
   /// axis, of its row.
@@ -129,8 +131,8 @@ class Terms : Part {
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
   /// Returns a bool expression for the condition of a guard.
   ExprId guard(const Guard& g, const Env& env);
-  /// Returns the two index variables i and j of a guard i >= j over one plate, which limits a loop rather than
-  /// branches.
+  /// Returns the two index variables i and j of a guard i >= j over one plate, which becomes the limit of a loop.
+  /// Returns nothing for other guards, which become branches.
   std::optional<std::pair<IndexVarId, IndexVarId>> triangle_of(const Guard& g) const;
   /// Returns an expression for an element of a statistic, table or residual sum.
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);

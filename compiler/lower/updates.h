@@ -57,8 +57,9 @@ class Updates : Part {
   /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
   /// Along the other axes it scatters: one pass over the terms adds to the natural parameters of all elements.
   std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
-  /// Declares arrays for the natural parameters over the axes that are not fixed: for all statistics, or those in
-  /// `only`.
+  /// Declares arrays for the natural parameters of the block, for all statistics or those in `only`, and does not
+  /// initialise them. Their axes are those that are not fixed; with a nested axis, that of its rows too. Names begin
+  /// with `prefix`.
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
                                 const std::set<math::Stat>& only = {});
   /// Emits code that sets all natural parameters in `n` to 0.
@@ -70,8 +71,9 @@ class Updates : Part {
     std::size_t use;                   // position of the block's atom
     std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
   };
-  /// Emits the loops over the term for elements whose fixed axes have the values in `element`. Inside it calls `leaf`
-  /// with the coefficient of the atom and the indices to which it belongs in an array over `free_axes` and event axes.
+  /// Emits the loops over the term for elements whose fixed axes have the values in `element`; a term that is always 0
+  /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out, and `at`, its
+  /// indices in an array over `free_axes` and event axes.
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
@@ -101,8 +103,8 @@ class Updates : Part {
   /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's
   /// parameters.
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
-  /// Returns an expression for the entropy of an element's factor without its observed entries, times the copies that
-  /// it stands for.
+  /// Returns an expression for the entropy of an element's factor, times the copies that the element stands for.
+  /// Observed entries do not count: if all are observed, it is 0.
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
   /// Emits code that gives an element's observed entries a point mass: their parameters are replaced by those of a
   /// point mass at the observed value.
@@ -123,7 +125,8 @@ class Updates : Part {
   /// for clamped ones.
   bool reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
   /// Registers the value of a function call in `e`, if `sum` is that call plus a rest and has the value `value`:
-  /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway.
+  /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway. For example,
+  /// digamma(a) in an entropy is E[log x] + log b if E[log x] = digamma(a) - log b is stored.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
   /// A term that is split into sums over data, with a small array of results, and what the values of an element are
   /// multiplied by. See `factored_sum`.
@@ -156,8 +159,9 @@ class Updates : Part {
   /// Emits code that measures the gradient and replaces natural parameters by step * new + (1 - step) * current, unless
   /// the step is 1 (Hoffman et al. 2013, section 2.4).
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Points move
-  /// by a step, drawn parameters get a random number, observed entries their value.
+  /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Values of
+  /// global points move by a step (Weight::step), drawn parameters get a random number, observed entries their value.
+  /// With `tolerant`, steps are full ones, and a typical value stands in place of a draw.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        FormulaContext& f, bool tolerant);
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.

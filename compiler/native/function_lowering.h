@@ -53,7 +53,8 @@ class FunctionLowering {
   llvm::Type* type(loops::Type type) const;
   /// Emits loads of the function's parameters from the tables of integers and reals.
   void bind_parameters();
-  /// Emits loads of the addresses of all buffers in `uses`, and makes the alias scopes of their accesses.
+  /// Emits loads of the addresses of the buffers in `uses`, but for arrays on the stack, which have one already. Makes
+  /// the alias scopes of the accesses to all of them.
   void bind_buffers(const Uses& uses);
   /// Emits loads of all sizes that are read at run time.
   void bind_sizes();
@@ -88,11 +89,12 @@ class FunctionLowering {
 
   /// Emits a large block as calls of several functions (parts), each with some of its statements.
   void outline_block(const loops::Block& block);
-  /// Emits a rarely executed block as a call of a function of tier kQuick (lower.h), which works on copies of small
-  /// local arrays and slots.
+  /// Emits a rarely executed block as a call of a function of tier kQuick or kOnce (lower.h). It works on copies of
+  /// small local arrays and slots, which are copied back after the call.
   void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
-  /// statements can neither fail nor leave a loop. `tier`: a value of kTier (lower.h).
+  /// statements can neither fail nor leave a loop. `tier`: the value of kTier (lower.h) that the function gets; it is
+  /// kOnce instead if the statements are outside of loops and contain none.
   llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* tier);
   /// Emits code that leaves the loop or the function if the status of a part is not 0. Null emits nothing.
   void exit_on(llvm::Value* status);

@@ -28,7 +28,8 @@ inline constexpr const char* kRandomFunction = "lehr_random";
 inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "quick", *kOnce = "once";
 
 /// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
-/// the module must be those of `target`.
+/// the module must be those of `target`. During a call of a function with Function::f32_allowed, the processor flushes
+/// subnormal numbers to zero.
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
            llvm::Module& module);
 

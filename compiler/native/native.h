@@ -1,9 +1,9 @@
 // Compilation of Loops programs to machine code through LLVM: in this process, as text, or as an object file.
-// This is the only interface to native code. No LLVM type appears in it, and LLVM is loaded only when code is made that
-// the cache does not have.
+// This is the only interface to native code. No LLVM type appears in it. LLVM is loaded when a function first needs it:
+// to make code that the cache does not have, or to check the name of a machine or processor.
 // Each function of a program becomes a C function of type lehr_function (runtime/abi.h). It is re-entrant and calls
-// nothing but memset and lehr_random. Errors other than a Refusal and lack of memory are defects of the compiler and
-// throw std::runtime_error.
+// nothing outside of the generated code but memset and lehr_random. Errors other than a Refusal and lack of memory are
+// defects of the compiler and throw std::runtime_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -56,15 +56,16 @@ struct Refusal {
   std::string text,  // the reason
       note;          // what can be named instead
 };
-/// Returns why no code can be made for the machine that the options name; nullopt if it can.
+/// Returns why no code can be made for the machine and the processor of these options, LEHR_CPU included
+/// (Options::cpu); nullopt if it can.
 std::optional<Refusal> refusal(const Options& options);
 
 /// Returns why no code can be made for the processor that LEHR_CPU names (processor.h); nullopt if it can or none is
 /// named. LLVM may not know it, or it may have instructions that this machine lacks.
 std::optional<Refusal> refusal_of_processor();
 
-/// Returns a digest of what code for this machine depends on besides the program: this compiler, the processor, and the
-/// environment. It is empty if the processor cannot be identified.
+/// Returns a digest of what code for this machine depends on besides the program and the options: this compiler, the
+/// processor, and LEHR_CPU. It is empty if the processor cannot be identified.
 std::string fingerprint();
 
 /// Lowers the program to LLVM IR and returns it as text, after optimisation unless Options::level is 0.

@@ -1,7 +1,8 @@
 // Padding of trip counts: iterations past the end of a loop that change nothing, so that its last vector needs no mask.
 // Rows of tables and local arrays that end in the middle of a vector have zeros behind them (Buffer::used_length, or
 // put there by the lowering). In `for k in 0 .. 5: s += a[k] * b[k]`, three more iterations add 0 * 0. An abstract
-// interpretation of the body shows for each expression whether it is 0 or finite in such an iteration.
+// interpretation of the body shows for each expression whether it is 0 or finite in such an iteration. It takes values
+// that are the same in all iterations to be finite.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -18,12 +19,13 @@ class TripPadding {
   TripPadding(const loops::Program& program, const loops::Function& function, int lanes);
 
   /// Returns how many harmless iterations may follow those of an innermost loop, so that its trip count becomes a
-  /// multiple of `lanes`; 0 if they would change a result. Local arrays that must then have zeros behind their rows are
-  /// added to zero_padded().
+  /// multiple of `lanes`, the iterations in one vector. Returns 0 if they would change a result, if the trip count is
+  /// such a multiple already, or if the loop does not run from 0 to a constant by 1. Local arrays that must then have
+  /// zeros behind their elements are added to zero_padded().
   std::int64_t extra_trips(const loops::For& loop, int lanes);
 
-  /// Returns the local arrays behind whose elements there must be zeros, for the loops that extra_trips() was asked
-  /// about.
+  /// Returns the local arrays behind whose elements there must be zeros, for the loops to which extra_trips() has given
+  /// iterations.
   const std::set<loops::BufferId>& zero_padded() const { return zero_padded_; }
 
  private:

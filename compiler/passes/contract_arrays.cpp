@@ -1,8 +1,8 @@
 // The pass `contract-arrays`: array contraction for expected statistics that are private to an iteration over items.
 // An array with a row for each item goes through memory. One row is enough if every loop over items fills its row
 // before it reads it, and nothing else reads the array. That row stays in the cache.
-//   for n: for k: E[n, k] = f(k)   for k: s += E[n, k]      becomes      for n: for k: row[k] = f(k)   for k: s +=
-//   row[k]
+//   for n: for k: E[n, k] = f(k)   for k: s += E[n, k]
+//   becomes   for n: for k: row[k] = f(k)   for k: s += row[k]
 //
 // Array contraction.
 // First all arrays of expected statistics with a row for each item are candidates. Those with an access that is not to

@@ -2,7 +2,6 @@
 // narrowable.h decides by data flow which arrays and scalars become f32; this pass rewrites their types and inserts
 // conversions. Data, stored results of factors and sums over items stay at 64 bits.
 //
-// The rewriting of types and conversions for single precision.
 // Every expression is copied for the type that is wanted of it: `in(f32, e)` computes in 32 bits, `in(f64, e)` in 64.
 // Conversions appear where a value of one type is loaded or read for the other.
 #include "compiler/passes/passes.h"

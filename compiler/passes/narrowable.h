@@ -12,11 +12,12 @@ namespace lehr::loops {
 struct Narrowable {
   SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
   SmallIdSet<ScalarId> scalars;  // scalars that become f32
-  /// f64 arrays with elements formed from an array that stays at 64 bits because of a recursion. Function calls in the
-  /// values that are stored to them are not narrowed either.
+  /// f64 arrays to which a value is stored that loads an array which stays at 64 bits because of a recursion. Loads
+  /// that come by way of scalars do not count. Function calls in the values that are stored to these arrays are not
+  /// narrowed either.
   SmallIdSet<BufferId> exact;
 
-  /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
+  /// Returns true if the expression is real, and it or a real operand at any depth reads a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;
 };
 

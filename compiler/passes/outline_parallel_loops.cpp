@@ -308,7 +308,7 @@ class Outliner {
     d.accesses.emplace_back(p_, std::get<For>(s.node));
     return take_scalars(x, d) && take_arrays(d);
   }
-  /// Makes the function of a region, with the parameters begin and end, and the Phase that calls it.
+  /// Makes the function of a region, with the parameters begin and end, and the ParallelRegion that names it.
   void finish(const RegionDraft& d) {
     Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].regions.size()), {}, {}, {}};
     ParallelRegion phase{p_.functions.size(), d.trip_count, {}};

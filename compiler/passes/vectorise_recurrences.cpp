@@ -1,8 +1,8 @@
 // The pass `vectorise-recurrences`: outer-loop vectorisation of loops over items with a recurrence inside.
 // The steps of a chain (hidden Markov, Kalman) depend on each other, so the inner loop cannot be vectorised. Eight
 // items have eight independent recurrences: each becomes a lane of a vector.
-//   for item: for t: m[t] = f(m[t - 1])      becomes      for item by 8: for t: for lane: m[t, lane] = f(m[t - 1,
-//   lane])
+//   for item: for t: m[t] = f(m[t - 1])
+//   becomes   for item by 8: for t: for lane: m[t, lane] = f(m[t - 1, lane])
 //
 // The choice of loops for outer-loop vectorisation of recurrences. vectorised.h does the work.
 #include "compiler/passes/passes.h"

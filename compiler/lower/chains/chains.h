@@ -184,9 +184,10 @@ class Chains : Part {
   /// Returns an expression for the logarithm of the sum of exp(term), after the largest term is subtracted. `over`
   /// emits the loops over the terms.
   ExprId log_sum(const Over& over, const std::function<ExprId(const History&)>& term);
-  /// Returns a function that emits the loop over the values of an element, as an argument of log_sum.
+  /// Returns a function that emits the loop over the values of one element of the chain, as an argument of log_sum.
+  /// Inside, `body` gets the value as a History of length 1.
   Over values(const Messages& m);
-  /// Returns a function that emits the loops over the histories, as an argument of log_sum.
+  /// Returns a function that emits the loops over all histories, as an argument of log_sum.
   Over histories(const Messages& m);
   /// Returns an expression that loads the probability of value k at t from the stored factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
@@ -213,8 +214,8 @@ class Chains : Part {
   /// Returns the uses of single elements in the terms of the item stage, under the conditions of `singles`. Nothing if
   /// the block is no chain of categories.
   std::optional<UnaryUses> unary_uses_of(const schedule::ItemStage& stage, BlockId b) const;
-  /// Returns true if the chain's update adds the probabilities of the first element to its statistics, so that no later
-  /// loop has to add them.
+  /// Returns true if the chain's update can add up the statistics of all uses of the first element
+  /// (UpdateHooks::add_rows), so that no later loop over the item has to.
   bool adds_first(const UnaryUses& s) const;
   /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);

@@ -23,9 +23,9 @@ class Blocks : Part {
         integrals_(integrals),
         hoisted_sums_(shared, terms, updates) {}
 
-  /// Emits one update of all elements of a stored block whose leading indices are `element`. Elements along sequential
-  /// axes are updated one after another, so that each reads the factors just updated. `caller` has the work that is
-  /// added to each element.
+  /// Emits one update of all elements of a stored block whose leading indices are `element`, from the terms in `uses`.
+  /// Elements along sequential axes are updated one after another, so that each reads the factors just updated.
+  /// `caller` has the work that is added to each element.
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {

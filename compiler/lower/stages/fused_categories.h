@@ -115,7 +115,9 @@ class FusedCategories : Part {
   /// factored category. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid
   /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
-  /// Emits a loop that visits every element of an item.
+  /// Emits the visit of all elements of an item; counts of zero are left out. It takes the exponentials of the item's
+  /// vectors before, unless FusedCategory::shift is valid, and sets FusedVisit::item_shift in its copy of `visit`. A
+  /// final visit ends with subtract_vector_means(), if the category has FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
   /// Declares, before the passes over an item, FusedCategory::direct for each category whose vector's exponentials may
   /// come from parameters, and sets it for the first pass.
@@ -126,7 +128,7 @@ class FusedCategories : Part {
   /// FusedCategory::direct to 1 if the current parameters serve, which needs weights of 1 and parameters that are not
   /// small; otherwise to 0.
   void decide(const FusedCategory& s, ExprId item);
-  /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
+  /// Emits loops over the rows of a table and its sums. `body` gets the indices of a row: all but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
   /// Emits code that exponentiates a table, scaled by Weight::local. The largest entry of each row is subtracted
   /// before, and stored (Layout::exp_table, exp_shift). Also fills the transposed table, if there is one.
@@ -161,7 +163,9 @@ class FusedCategories : Part {
   /// Emits code that computes FusedCategory::item_odds and item_exp from expected statistics; `shift` becomes the
   /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
-  /// Returns true if the category has one vector, whose exponentials parameters give without its expected statistics.
+  /// Returns true if the exponentials of the category's vector can come from parameters without expected statistics
+  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, of a
+  /// stored block without observed elements, and x_of_vector() must have a result.
   bool can_be_direct(const FusedCategory& s) const;
   /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c, c the same for
   /// all k. Nothing if they are not.
@@ -204,17 +208,17 @@ class FusedCategories : Part {
   /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
   /// It is the same for all values.
   ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
-  /// Emits a branch on FusedCategory::direct: whether exponentials come from the parameters x of the vector's block
-  /// instead of its expected statistics. If so, a loop over the values k runs `body(k, digamma(x[k]))`; otherwise the
-  /// code of `otherwise` runs.
+  /// Emits a branch on FusedCategory::direct. If it is 1, exponentials come from the parameters x of the vector's block
+  /// instead of its expected statistics: a loop over the values k has the code of `body(k, digamma(x[k]))`. Otherwise
+  /// the code of `otherwise` runs.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& otherwise);
   /// One element of a fused category while the code of its visit is written (fused_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
-  /// Emits code that computes the element's unnormalised probabilities and their sum. A pick or a draw gives one value
-  /// probability 1.
+  /// Emits code that computes the element's unnormalised probabilities and their sum. In a seed, the picked value gets
+  /// probability 1; with a draw, the drawn one. A draw for several copies gives each value its fraction of the copies.
   void form_probabilities(const Element& e);
   /// Emits code that gives an element with an observed value probability 1 at that value, and 0 at all others.
   void clamp(const Element& e);
@@ -225,12 +229,13 @@ class FusedCategories : Part {
   /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
   /// its term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const FusedUse& u, ExprId scale);
-  /// Emits code that adds the probabilities of an element to what the term of one use needs them for. These are natural
-  /// parameters of a later block, statistics, or energies (expected log densities).
+  /// Emits code that adds the probabilities of an element to what the term of one use needs them for: natural
+  /// parameters of a later block or, in a final visit, statistics or energies (expected log densities). `scale` is 1
+  /// over the sum of FusedCategory::probs.
   void spread(const Element& e, std::size_t use, ExprId scale);
-  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies. With
-  /// FusedCategory::entropy_from_sums it adds log Z alone. An update without that also adds to the item's sum
-  /// (Energies).
+  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * odds_k, times its copies; odds_k are the log
+  /// odds. With FusedCategory::entropy_from_sums it adds log Z alone. Otherwise, in StageMode::update, it also adds the
+  /// mean of the log odds to the item's sum (Energies), with H if the sum is a contribution to the ELBO.
   void add_entropy(const Element& e, ExprId scale);
   /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k. `scale` is 1
   /// over the sum of FusedCategory::probs.
@@ -248,8 +253,9 @@ class FusedCategories : Part {
   ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
   /// Emits loops over the elements of an item; counts of zero are left out.
   void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);
-  /// Emits the visit of one element: it computes the probabilities, adds them to what all uses update, and adds the
-  /// entropy.
+  /// Emits the visit of one element: it computes the probabilities and adds them to what all uses update. A final visit
+  /// also adds the entropy and, with LowerOptions::save_locals, stores the probabilities; one of StageMode::seed does
+  /// neither.
   void visit_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
   /// Returns the table that multiplies the statistic of a use.
   ArrayId table_of(const FusedUse& u) const;

@@ -14,7 +14,8 @@ using schedule::Transformed;
 
 namespace {
 
-/// Returns true if the variable has a prior term like that, and multiplied by the scale with that position or by none.
+/// Returns true if the variable has a prior term in this number of components, multiplied by the scale at the position
+/// `scale`, or by none.
 bool has_prior(const Transformed& v, std::size_t components, std::optional<std::size_t> scale) {
   return std::ranges::any_of(v.priors,
                              [&](const PriorTerm& p) { return p.components.size() == components && p.scale == scale; });

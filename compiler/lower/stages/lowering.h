@@ -60,7 +60,8 @@ class Lowering : Part {
   /// and its total.
   struct CachedSum;
   /// Returns the index variable of the last loop inside an item, if partial sums along it can be held in a small array.
-  /// There must be two loops or more, and this one must have a constant length of 4 to 64. Only for sums without axes.
+  /// There must be two loops or more, and this one must have a constant length of 4 to 64. The guards may only ask
+  /// whether data are present. Only for sums without axes.
   std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
   /// Emits code that adds the contribution of one item to a cached sum over all items (Statistic::is_cached). The code
   /// stands inside the loops of the function that forms the whole sum anew, after a factor in it has changed. `items`

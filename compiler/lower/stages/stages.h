@@ -53,16 +53,18 @@ class Stages : Part {
     StageMode mode;                      // what is done to it
     const ItemArrays& arrays;            // work arrays and partial sums
     std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
-    /// After the last pass, sources and fused categories are formed once more (emit_refresh).
+    /// True if sources and fused categories are formed once more after the last pass (emit_refresh).
     bool refreshed;
-    /// The fused categories have been visited, so what they add up for other blocks is complete.
+    /// True if the fused categories have been visited in this pass already: emit_pass() then updates stored blocks
+    /// alone, from what the visits have added up.
     bool gathered = false;
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
     ScalarId moved, size;  // sum of |new - old|, sum of |old|
   };
-  /// Returns the uses of a stored block in the stage's terms without fused categories.
+  /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
+  /// that draws of the block integrate out (Integrals).
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
   /// Returns hooks that add, to the natural parameters of a stored block, what the fused categories have added up for
   /// them.
@@ -122,7 +124,8 @@ class Stages : Part {
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits code that forms the pairs of the item's chains as if their elements were independent.
+  /// Emits code that forms the pairs of the item's chains as if their elements were independent. Pairs that are stored
+  /// for all items are formed in StageMode::seed alone.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);

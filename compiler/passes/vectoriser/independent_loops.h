@@ -23,8 +23,9 @@ struct Choice {
 /// Returns the program in which every loop that qualifies runs several iterations at a time.
 /// A loop qualifies if it is independent (For::independent), inside no loop other than one over windows of iterations,
 /// and chosen by `choice`. Its iterations must write nothing but private scalars, scratch, their rows of shared arrays,
-/// and sums that they do not read. No `break` may stand in them. Loops over the range of one parallel region that
-/// follow each other are fused first, if the fused loop qualifies. Cold functions stay as they are.
+/// and sums that they do not read. No `break` may stand in them, and each loop inside must begin at the same number in
+/// all of them. Loops over the range of one parallel region that follow each other are fused first, if the fused loop
+/// qualifies. Cold functions stay as they are.
 Program vectorise_loops(Program program, const Choice& choice);
 
 }  // namespace lehr::loops

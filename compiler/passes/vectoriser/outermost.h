@@ -9,9 +9,10 @@
 namespace lehr::loops {
 
 /// Returns the nest with its innermost loop moved outermost; nullopt if that is impossible or no gain.
-/// The nest consists of at least two loops with constant bounds around one sum. The innermost index must be the first
-/// index of rows (x[k, ...]) and have kFillsVector values or more. It must be in no other position, and be the last
-/// index of no more arrays than it is the first index of.
+/// The nest consists of at least two loops, each from 0 to a constant by 1, around one sum. The innermost index k must
+/// have kFillsVector values or more, and select rows (x[k, ...]) of constant length with at most kCopiedElements
+/// elements. No access may have it in a middle position, in several, or inside an expression. Accesses in which it is
+/// the last of several indices, or selects longer rows, must not outnumber those to such rows.
 std::optional<Stmt> interchanged(const Program& program, const Stmt& nest);
 
 }  // namespace lehr::loops

@@ -7,8 +7,10 @@
 
 namespace lehr::loops {
 
-/// Returns true if the loop's body contains a recurrence: an inner loop in which an iteration loads scratch that
-/// another iteration has stored. Inner loops whose end is a literal constant do not count.
+/// Returns true if the loop's body contains a recurrence: an inner loop, at any depth, in which an iteration loads
+/// scratch that another iteration has stored. That is taken from the form of the indices: along some axis the scratch
+/// is stored at the index t of the inner loop and loaded at another expression of t. Inner loops whose end is a literal
+/// constant do not count.
 bool has_recurrence(const Program& program, const For& loop);
 
 }  // namespace lehr::loops

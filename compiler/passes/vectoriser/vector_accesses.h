@@ -46,7 +46,8 @@ std::vector<IterationRow> iteration_rows(const Program& program, const Varying& 
 bool only_sums_functions(const Program& program, const Varying& varying, const For& loop);
 
 /// Returns the size of an axis along which statements inside `loop` that are executed in any case store to private
-/// scratch at `index`; nullopt if there is none.
+/// scratch at `index`; nullopt if there is none. So the size is above every value of `index`, and an array with an
+/// element for each value can have it.
 std::optional<SizeId> axis_of(const Program& program, const Varying& varying, const For& loop, ScalarId index);
 
 }  // namespace lehr::loops

@@ -23,8 +23,8 @@ class VectorStatements : public VectorValues {
   /// Returns the statements that replace block `b` of the original loop in the vectorised code. They act for the
   /// iterations of the group that mask `m` includes.
   Block block(const Block& b, const Mask& m);
-  /// Returns true if the statement writes only one private scalar, one element of a private array, or one sum that has
-  /// a private copy.
+  /// Returns true if the statement writes one thing alone: a private scalar, an element of a private array or row, or a
+  /// sum (is_sum()).
   bool is_private(const Stmt& s) const;
   /// Returns statements that add the private copies `copies` of a sum over the iterations, and add the totals to the
   /// array `sum`.
@@ -47,7 +47,8 @@ class VectorStatements : public VectorValues {
     return varying_.arrays.contains(b) || transposed_.contains(b) || row_copies_.contains(b);
   }
   /// Returns true if the store adds to an element of a statistic that is the same for all iterations. The array must
-  /// have constant extents and, in the lane form, at most kCopiedElements elements.
+  /// have constant extents and, in the lane form, at most kCopiedElements elements, as each lane then has a copy. In
+  /// the unrolled form the iterations add to the array itself.
   bool is_sum(const Store& x) const;
   /// Returns true if the last index is that of the vectorised loop, so that iterations access neighbouring elements.
   bool is_consecutive(const std::vector<ExprId>& at) const {
@@ -96,8 +97,8 @@ class VectorStatements : public VectorValues {
   void if_any(const Mask& m, Block then, Block& out, bool rare);
   /// Appends statement `s` to the statements of one iteration, to be executed only if mask `m` includes the iteration.
   void if_active(const Mask& m, Stmt s, Block& to);
-  /// Appends to `out` a store to an array that all iterations of the group share. Scratch that is the same for all is
-  /// stored once.
+  /// Appends to `out` what becomes of a store to an array without private versions: a store for each iteration that
+  /// mask `m` includes. Scratch is the same for all iterations and is stored once.
   void of(const Store& x, const Mask& m, Block& out);
   /// Appends a fill of an array: of every private copy if there are copies.
   void of(const Fill& x, const Mask& m, Block& out);

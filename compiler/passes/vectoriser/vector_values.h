@@ -56,8 +56,9 @@ class VectorValues : public VectorBuilder {
   /// Returns the index expressions of loop `x` that load from memory (vector_accesses.h), without those that are
   /// evaluated already.
   std::vector<ExprId> loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const;
-  /// Appends statements that evaluate, before the constant loop `x`, its index expressions that load from memory.
-  /// Returns the expressions that translate() and indices() replace from now on, until forget_indices().
+  /// Appends statements that evaluate, before the loop `x`, its index expressions that load from memory. Returns these
+  /// expressions: indices() replaces them by loads of the values from now on, until forget_indices(). Does nothing, and
+  /// returns none, unless has_iterations() is true of the loop.
   std::vector<ExprId> hoist_indices(const For& x, const Mask& m, Block& out);
   /// Appends statements that evaluate the index expressions `expressions` for each iteration, into new arrays with
   /// `axes` at the indices `at`. indices() reads them there from now on. Returns `expressions`.
