@@ -71,9 +71,9 @@ class Thresholds {
   std::map<std::string, double, std::less<>> values_;  // moved thresholds, by name
 };
 
-/// Returns the thresholds that the environment variable LEHR_THRESHOLDS moves, a list as above, so that tests reach all
-/// paths. Readers of files and the division of work among threads use them as they are; for the compiler they are
-/// the defaults of its options (loops::PassOptions).
+/// Returns the thresholds that the environment variable LEHR_THRESHOLDS moves, a list "name=value,name=value", so that
+/// tests reach all paths. Readers of files and the division of work among threads use them as they are; for the
+/// compiler they are the defaults of its options (loops::PassOptions).
 inline Thresholds thresholds_of_environment() {
   const char* const list = std::getenv("LEHR_THRESHOLDS");
   return list ? Thresholds(list) : Thresholds();

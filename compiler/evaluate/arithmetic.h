@@ -20,7 +20,7 @@ struct Arithmetic {
   Number zero;                      // the number 0
   Entry entry;                      // entry(e, at, i, j) returns an entry of an operand
 
-  /// Each returns entry (i, j) of one kind of node.
+  /// Returns entry (i, j) of a negated expression, as the overloads do for the other kinds of nodes.
   Number operator()(const model::Negate& n) const { return -entry(n.operand, at, i, j); }
   Number operator()(const model::MatrixVector& m) const { return dot(m.matrix, i, m.vector); }
   Number operator()(const model::Dot& d) const { return dot(d.left, std::nullopt, d.right); }

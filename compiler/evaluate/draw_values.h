@@ -24,7 +24,8 @@ using RngOf = std::function<Rng&(Element)>;
 /// or has constant parameters outside their domain. ExitCode::numerical: a parameter that is drawn or given is outside
 /// its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of);
-/// Draws all missing elements of `forward` from the model with one random generator; otherwise as the function above.
+/// Draws every element of `forward` that contains a NaN with one random generator, and stores it there. Order and
+/// errors are those of draw_values() with a generator for each element.
 std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng);
 
 }  // namespace lehr

@@ -96,9 +96,10 @@ class ModelEvaluator {
   IndexValues at(Element e) const;
   /// Returns the element that a statement defines at these values of the index variables.
   Element element(const model::Statement& s, const IndexValues& at) const;
-  /// Calls `visit` for every combination of values of `bounds`, the last varying fastest (the packed order of
-  /// elements), with `at` set to it. With `fixed`, only combinations in which that index variable has that value. Other
-  /// index variables keep their values.
+  /// Calls `visit` for every combination of values of the index variables `bounds`, the last varying fastest (the
+  /// packed order of elements), with `at` set to it. An index variable of a nested plate runs over the row of its
+  /// parent, which comes before it in `bounds` or is set in `at`. With `fixed`, only combinations in which that index
+  /// variable has that value are visited. Other index variables stay as they are in `at`.
   void each(std::span<const model::IndexVarId> bounds, IndexValues& at, const std::function<void()>& visit,
             std::optional<std::pair<model::IndexVarId, std::int64_t>> fixed = {}) const;
 
@@ -165,7 +166,7 @@ class ModelEvaluator {
   const model::Model& model_;
   const BoundData& data_;
   std::vector<std::vector<double>> values_;  // by VariableId
-  /// All axes of each input and variable, event axes included.
+  /// By GivenId and by VariableId: all axes of each input and variable, event axes last.
   std::vector<std::vector<model::PlateId>> given_axes_, variable_axes_;
   mutable std::optional<Element> unknown_;  // see unknown()
 };

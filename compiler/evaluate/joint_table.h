@@ -36,7 +36,8 @@ class JointTabulator {
   /// Returns the table of one entry of an expression. It has no values if it would be too large. If `failed_` is set,
   /// the returned table is not a result.
   JointTable entry(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
-  /// Returns the same as entry(), by evaluating the expression at every joint value.
+  /// Returns the table that entry() returns, by evaluating the whole expression at every joint value of the elements
+  /// that it reads.
   JointTable enumerated(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
 
   ModelEvaluator& forward_;

@@ -54,7 +54,7 @@ class MarginalDensity {
         summed_(std::move(summed)),
         tabulator_(forward, [this](Element e) { return summed_[e.variable.index()].by == Summation::joint; }),
         estimates_(estimates) {}
-  /// The tabulator refers to the object.
+  /// Copies are not allowed, because the tabulator refers to this object.
   MarginalDensity(const MarginalDensity&) = delete;
   MarginalDensity& operator=(const MarginalDensity&) = delete;
 
@@ -92,13 +92,14 @@ class MarginalDensity {
   double log_density_of_element(model::StatementId statement, Element element);
 
  private:
-  /// A factor of the sum: an observation, a latent element given its parents, or all paths of a sequence (by its
-  /// number).
+  /// A factor of the product that is summed: an observation, a latent element given its parents, or all paths of a
+  /// sequence (by its number).
   using Factor = std::variant<Observation, Element, std::size_t>;
 
-  /// Returns the log of the product of these densities, each raised to `power_`. It is summed over the unknown elements
-  /// of kind `per_observation` and `given_probabilities` that they read. Returns NaN if an element of another kind is
-  /// unknown (and sets `blocked_` if the kind is `joint`), or after too many evaluations.
+  /// Returns the log of a sum of products of these densities, each raised to `power_`. The sum is over the values of
+  /// unknown elements that the densities read. An element of kind `per_observation` adds its prior to the product, one
+  /// of kind `given_probabilities` its given probability, without the power. Returns NaN if an element of another kind
+  /// is unknown (and sets `blocked_` if the kind is `joint`), or after too many evaluations.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
   /// Returns the log density of one observation, summed over elements of kind `per_observation` and
   /// `given_probabilities`. If the sum has too many terms, it is estimated by draws where that is allowed; otherwise
@@ -109,13 +110,14 @@ class MarginalDensity {
   /// Draws a value for the element from its given probabilities or its prior, parents first, and appends all drawn
   /// elements to `drawn`. False if one of them is of another kind.
   bool draw(Element e, Rng& rng, std::vector<Element>& drawn);
-  /// Returns the observations and the observed sequences as factors of one product; nothing if an observation does not
-  /// fit the chains.
+  /// Returns the observations that depend on no chain, and the observed sequences, as factors of one product. Returns
+  /// nothing, and sets `refused_`, if there is no sum over paths (see refused()).
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
   /// Returns the log of one factor of the sum, for the values that the jointly summed elements have at present in the
   /// ModelEvaluator. Returns NaN, and sets `blocked_`, if the factor needs one that has no value.
   double value(const Factor& f);
-  /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
+  /// Returns the joint elements without a value that the factor depends on, and NaN; if there are none, the factor's
+  /// log value instead of NaN.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
   /// A factor, and the joint elements without a value that it depends on.
   struct OpenFactor {
@@ -127,12 +129,14 @@ class MarginalDensity {
   std::optional<JointTable> table_of(const Factor& f);
   /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
   double condition(std::vector<OpenFactor> factors);
-  /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it.
+  /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it, if there is
+  /// one. If there are two sequences in it, `sequences_` becomes empty.
   void note_sequences(const std::vector<OpenFactor>& connected, double log_density);
   /// Returns the log of the sum over all joint elements of connected factors, by variable elimination.
   double sum_out(std::vector<OpenFactor> factors);
-  /// Fills `values` with the log of a factor at all joint values of the elements in `waits`, for variable elimination.
-  /// Returns false if the factor also depends on another element, which is appended to `waits`.
+  /// Replaces `values` by the log of a factor at all joint values of the elements in `waits`, the last element fastest,
+  /// for variable elimination. Returns false if the factor also depends on another element, which is appended to
+  /// `waits`; `values` is then incomplete.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   ModelEvaluator& forward_;

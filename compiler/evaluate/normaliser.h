@@ -63,7 +63,7 @@ class TemperedNormaliser {
     std::vector<double> log_c, error;  // by temperature
   };
   /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
-  /// (interpolate_over_temperatures()). The error is that of the items that represent all.
+  /// (interpolate_over_temperatures()). The error is that of a sum over a sample of the items; empty without a sample.
   Estimate interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
@@ -86,7 +86,7 @@ class TemperedNormaliser {
     std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
     std::map<Element, Moments> moments = {};  // of Dirichlet elements, which several items share
     std::string refused = {};  // why log C(T) cannot be computed; if it is not empty, no other result is valid
-    /// Refuses because of the size of a table for this variable.
+    /// Sets `refused`: a table over discrete elements is too large; `v` is the variable of an element in it.
     void too_wide(const model::Variable& v);
   };
   /// A sum over connected items: the tables of discrete elements, and the log of their summed product.
@@ -99,7 +99,7 @@ class TemperedNormaliser {
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
   std::vector<double> row_sizes(std::int64_t item) const;
-  /// Returns log C(T) of each of these items, by temperature.
+  /// Returns log C(T) of each of these items, [item][temperature], at the temperatures of `cache`.
   std::vector<Logs> of_items(ModelEvaluator& f, std::span<const std::int64_t> items, SharedResults& cache) const;
   /// Returns the indices of all items, 0, 1, 2, ...
   std::vector<std::int64_t> all_items() const;
@@ -109,15 +109,17 @@ class TemperedNormaliser {
     double squares = 0;   // of the squares of copies
     double variance = 0;  // the factor from the sum of squared residuals to the estimate's variance; 0: it is exact
   };
-  /// Returns log C(T) of all items together, estimated from a sample of them if they are many and not connected.
-  /// Then `sums`, unless null, gets the sums over the sample.
+  /// Returns log C(T) of all items and their copies together. If they are not connected and differ in more than the
+  /// sizes of their rows, it is estimated from at most 2000 of the items `sample` (empty: of all items). Then `sums`,
+  /// unless null, gets the sums over these, or variance 0 if they are all items.
   Logs of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache,
               SampleSums* sums = nullptr) const;
-  /// Returns log C(T) of one item, by temperature.
+  /// Returns log C(T) of one copy of one item, by temperature.
   Logs of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
   /// Returns log C(T) of all items together, by temperature: one sum over all their discrete elements.
   Logs of_connected(ModelEvaluator& f, SharedResults& cache) const;
-  /// Sums the elements for which `wanted` holds out of tables. Returns false if the computation is or was refused.
+  /// Replaces tables by what is left of their product after the elements for which `wanted` holds are summed out
+  /// (sum_out()). Returns false if the computation is or was refused.
   bool sum_tables(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
                   SharedResults& cache) const;
   /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or data and local
@@ -148,7 +150,8 @@ class TemperedNormaliser {
   /// Returns the table of the tempered log density of one element, over the values of the discrete elements that the
   /// density depends on.
   TemperedTable factor(ModelEvaluator& f, model::StatementId id, const IndexValues& at, SharedResults& cache) const;
-  /// Appends the tables of all elements of a statement, or of those of one item: its index variable and position.
+  /// Appends the tables of all elements of a statement, or with `item` (the statement's index variable over the items,
+  /// and the number of an item) of the elements of that item alone.
   void append_factors(ModelEvaluator& f, model::StatementId id,
                       std::optional<std::pair<model::IndexVarId, std::int64_t>> item,
                       std::vector<TemperedTable>& tables, SharedResults& cache) const;

@@ -21,7 +21,8 @@ using CentringOffsets = std::vector<std::vector<double>>;
 
 /// Returns the reference (offset) that was subtracted from the values of a variable; null if nothing was.
 const std::vector<double>* centring_offset_of(const CentringOffsets& references, model::VariableId v);
-/// Adds `sign` times a reference (offset) to packed values: +1 restores the values, -1 makes distances of them.
+/// Adds `sign` times a reference (offset), which must not be empty, to packed values: +1 restores the values, -1 makes
+/// distances of them.
 void add_centring_offset(std::span<double> values, const std::vector<double>& reference, double sign);
 
 /// The centred model, which inference runs on if data are ill-scaled: model and data restated in distances from
@@ -32,8 +33,8 @@ struct CentredModel {
   CentringOffsets references;  // by VariableId of either model
 };
 
-/// Restates model and data in distances from references if an observed column is ill-scaled (ill_scaled_columns.h) and
-/// the model depends on differences.
+/// Restates model and data in distances from references if the model depends on differences and an observed column is
+/// ill-scaled (ill_scaled_columns.h). Here a constant column counts as ill-scaled, too, unless it is 0.
 ///
 /// The condition: whatever has a reference has a location family or a flat prior, and occurs only as a plain summand of
 /// means, in no potential and with no limits. A variable has one reference for all elements, or one for each column.
@@ -41,7 +42,7 @@ struct CentredModel {
 ///
 /// Ill-scaled variables that fail the condition stay as they are. Returns nothing if all fail, if nothing is
 /// ill-scaled, or if latent variables have observed values (BoundData::clamped). Nor is a model centred if its guide
-/// joins other variables than a mean and its precision.
+/// joins other variables than a mean and its precision, or if variables have a common prior (Model::joint_priors).
 std::optional<CentredModel> centre_model(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -40,8 +40,8 @@ class DiscreteChains {
   /// they are removed from `forward` and stored here.
   DiscreteChains(ModelEvaluator& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
 
-  /// Returns true if a transition depends on other elements than its own and the previous one, so that no lattice
-  /// exists.
+  /// Returns true if there is no lattice: a transition depends on other elements than its own and the previous one, or
+  /// on an `own` element that another transition also reads, or the chains do not all start at the same positions.
   bool refused() const { return refused_; }
   /// Returns the number of joint states that the chains have at one position.
   std::size_t states() const;

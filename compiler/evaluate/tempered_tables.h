@@ -10,19 +10,19 @@
 
 namespace lehr {
 
-/// Logarithms, by temperature.
+/// The logarithms of one number at several temperatures.
 using Logs = std::vector<double>;
 
 /// The most joint states of discrete elements in one table, or in a sum over one element.
 constexpr double kMostStates = 1 << 20;
 
-/// A factor over discrete elements.
+/// A factor of a tempered density, as a table over the discrete elements that it depends on, at several temperatures.
 struct TemperedTable {
   std::vector<Element> dims;        // the elements that the factor depends on
   std::vector<std::size_t> states;  // how many values each of them has
   std::vector<Logs> logs;  // the logarithm for every assignment of values (the last element fastest), by temperature
 
-  /// Returns the number of assignments.
+  /// Returns the number of assignments of values to `dims`: the product of `states`, which may be huge.
   double assignments() const;
   /// Returns true if both have the same elements in the same order, and the same numbers.
   bool operator==(const TemperedTable&) const = default;

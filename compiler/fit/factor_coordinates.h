@@ -21,9 +21,10 @@ class NormalCoordinates {
   Eigen::Index size() const { return mean_.size() + mean_.size() * (mean_.size() + 1) / 2; }
   /// Returns the coordinates of the factor with this mean and precision.
   Eigen::VectorXd coordinates(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision) const;
-  /// Computes mean and precision at these coordinates.
+  /// Writes mean and precision of the factor that has these coordinates. The precision need not be positive definite.
   void at(const Eigen::VectorXd& coordinates, Eigen::VectorXd& mean, Eigen::MatrixXd& precision) const;
-  /// Returns the derivatives of the mean of number k with respect to the coordinates, at the present parameters.
+  /// Returns the derivatives of the mean of the k-th number of the value with respect to the coordinates, at the
+  /// present parameters.
   Eigen::VectorXd slope(Eigen::Index k) const;
 
  private:
@@ -31,9 +32,9 @@ class NormalCoordinates {
   Eigen::MatrixXd root_;  // R
 };
 
-/// The coordinates of one element's factor about its present parameters. With V the covariance of the sufficient
-/// statistics under the factor and L its Cholesky root, u = L' (eta - eta_0) for natural parameters eta. Those of a
-/// Normal factor have closed forms (NormalCoordinates).
+/// The coordinates u of one element's factor, for linear response; u = 0 at its present natural parameters eta_0. With
+/// V = L L' the covariance of the sufficient statistics under the factor, u = L' (eta - eta_0) for natural parameters
+/// eta. L is the Cholesky root; for a Normal factor it is the root of NormalCoordinates, which has a closed form.
 class FactorCoordinates {
  public:
   /// Makes the coordinates of a factor at these exported parameters. Returns nullopt if they are not finite, if V is

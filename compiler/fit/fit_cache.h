@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// What in the data decides about the analysis of a model.
+/// What in the data decides about the analysis of a model: data sets with equal keys have the same analysis.
 struct AnalysisKey {
   std::vector<bool> may_be_missing = {}, clamped = {}, with_zeros = {};  // as in density::ExpandOptions
   /// The text of the model if it is not the user's: it is centred (centre_model), or the data have chosen joint factors
@@ -24,7 +24,8 @@ struct AnalysisKey {
   auto operator<=>(const AnalysisKey&) const = default;
 };
 
-/// What in the data decides about the program for a method, by what lower() and with_options() read of them.
+/// What in the data decides about the program for a method, by what lower() and with_options() read of them: data sets
+/// with equal keys have the same program.
 struct ProgramKey {
   AnalysisKey analysis = {};                  // the analysis that is lowered
   std::vector<std::int64_t> sizes = {};       // by PlateId: the size if it is a constant of the code, otherwise -1

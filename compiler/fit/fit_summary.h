@@ -51,7 +51,7 @@ struct TracedRun : FitRun {
 
 /// How long a fit took.
 struct FitTimes {
-  /// Seconds of compilation, and of everything.
+  /// Seconds until the model was compiled for the data (binding and analysis included), and of the whole fit.
   double compile = 0, total = 0;
 };
 

@@ -77,8 +77,9 @@ struct FitSettings {
 };
 
 /// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was
-/// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. Returns
-/// nullopt where the analysis fails; the reason is in `diagnostics`.
+/// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. The
+/// analysis is repeated where it is for in-memory data, but data are never centred. Returns nullopt where the repeated
+/// analysis fails; the reason is in `diagnostics`. It is never an Error.
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                                    std::shared_ptr<const OutOfCoreData> streamed,
                                                    Diagnostics& diagnostics);
@@ -134,7 +135,7 @@ class Fitting {
   static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
-  /// them. The value is always true.
+  /// them. It requires FitSettings::replaces_data. The value is always true.
   Result<bool> replace(BoundData data);
 
   /// Initialises the factors for a restart, and prepares its run. ExitCode::numerical means that another start may
@@ -203,10 +204,10 @@ class Fitting {
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
   void store_posterior(FitRun& run);
-  /// Computes standard deviations by linear response at the end of a converged ascent, if they are wanted or take
-  /// little work. They become results of the run. If those of the factors are wanted (FitSettings::response_if_cheap is
-  /// false), they only make a warning if factors are too narrow. Does nothing for out-of-core data, several processes
-  /// and items computed in 32 bits.
+  /// Computes standard deviations by linear response at the end of a converged ascent, if FitSettings::response asks
+  /// for them or if they take little work, and stores them in the run. With neither `response` nor `response_if_cheap`
+  /// they are not stored, and only make a warning if factors are too narrow. Does nothing for out-of-core data, several
+  /// processes and items computed in 32 bits.
   void check_sds(FitRun& run);
   /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
   /// more than kMostNumbers numbers.
@@ -220,7 +221,8 @@ class Fitting {
   /// Returns an error if a drawn variable lies on a plate with fractional weights: a sampler needs whole numbers of
   /// copies.
   std::optional<Error> has_fractional_weights() const;
-  /// Computes the ELBO of the start without any sweep of global factors.
+  /// Infers the items from the start and computes the ELBO, without any update of global factors. `on_sweep` gets it as
+  /// iteration 0.
   Outcome evaluate_start(const OnSweep& on_sweep);
 
   /// The model and its data.

@@ -43,19 +43,20 @@ struct ItemInference {
   machine::SweepScope scope =
       machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
-  /// Called after each start, to show progress; may be empty.
+  /// Called before each start but the first, to show progress: `done` starts of `all` have been made. May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
-/// How the local variables of items were found.
+/// How solve_items() found the local variables of items.
 struct ItemSolution : ItemSearch {
   double elbo = 0;     // ELBO of the solution, in nats
   bool unique = true;  // true if the model allows one solution only
 };
 
 /// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
-/// lowered with LowerOptions::item_starts if there is more than one start. `fit` has what it stored of its items. Fails
-/// with ExitCode::numerical, or as Instance::set() does if the stored arrays are damaged.
+/// lowered with LowerOptions::item_starts if there is more than one start. `fit` is the fit that the global factors are
+/// of; its `items` and `posterior` have the stored solutions. Fails with ExitCode::numerical, or as Instance::set()
+/// does if the stored arrays are damaged.
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options);
 

@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// The result for one variable. Numbers are row-major.
+/// The result of linear response for one variable. Numbers are row-major.
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
@@ -22,7 +22,7 @@ struct Response {
   std::vector<double> covariance = {};
 };
 
-/// The result for all variables.
+/// The result of linear response for all variables.
 struct LinearResponse {
   std::vector<Response> variables;    // global variables with at least one standard deviation
   std::vector<std::string> left_out;  // sentences: which variables have no result, and why

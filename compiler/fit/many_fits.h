@@ -21,7 +21,8 @@ struct ManyData {
 struct ManyResults {
   /// Receives the fit of a data set, or its error, on the thread that made it. Several threads may call it at a time.
   std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};
-  /// Receives each data set when it is bound, on the same thread; may be null.
+  /// Receives each data set after it is bound to the model and before the model is compiled, on the same thread; may be
+  /// null.
   std::function<void(std::size_t k, const BoundModel& bound)> on_bound = {};
   /// Returns false to end all fits. It is called on the caller's thread, every 50 ms at most; may be null.
   std::function<bool()> goes_on = {};

@@ -13,14 +13,14 @@
 
 namespace lehr {
 
-/// A parameter of the factors of a block in the memory of the engine.
+/// One parameter of the factors of a block, and where its numbers are in the memory of the engine.
 struct StoredParameter {
-  const math::FactorParameter* row;
-  std::int64_t buffer;
-  std::size_t width;  // numbers of one element
+  const math::FactorParameter* row;  // its row in the table of the family
+  std::int64_t buffer;               // its numbers
+  std::size_t width;                 // numbers of one element
 };
 
-/// Where the factors of a global block are.
+/// Where the factors of a global block are in the memory of the engine, and which step updates them.
 struct FactorPlace {
   std::size_t block;                        // index of the block in the conditionals
   std::size_t step;                         // index of the step that updates it
@@ -35,7 +35,8 @@ struct MovablePart : FactorPlace {
   std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
 };
 
-/// The numbers of one variable: where each is among the numbers of the factors of its part.
+/// Where the means and standard deviations of one variable are: for each number of its value, an element of a
+/// MovablePart and the position in the moments of that element's factor.
 struct FactorNumbers {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -44,14 +45,16 @@ struct FactorNumbers {
   std::vector<std::pair<std::size_t, Eigen::Index>> where;
 };
 
-/// A variable without coordinates whose means follow those that have some: a chain of Normal numbers or vectors.
+/// A variable whose factors have no coordinates and whose means follow from the factors that have some: a chain of
+/// Normal numbers or vectors.
 struct Follower {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<double> mean, sd;  // of each number, by its factor
 };
 
-/// Returns why a block has no coordinates; empty if it may have.
+/// Returns why the factors of a block have no coordinates (FactorCoordinates), as a clause for a message. Empty if the
+/// block's form allows them; FactorCoordinates::make() may still find none.
 std::string why_no_coordinates(const conditionals::Block& b);
 /// Returns where the factors of a global block are; nullopt if they are not in memory as a whole, or if no step outside
 /// the item stages updates the block.
@@ -73,18 +76,20 @@ class MovableFit {
   const std::vector<MovablePart>& parts() const { return parts_; }
   /// Returns the number of all coordinates.
   Eigen::Index size() const { return size_; }
-  /// Returns, for messages, which variables have no coordinates, and why.
+  /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
+  /// them.
   const std::vector<std::string>& left_out() const { return left_out_; }
-  /// Returns the variables that have numbers in parts().
+  /// Returns where the numbers of each variable of the model's text that has coordinates are in parts().
   std::vector<FactorNumbers> numbers() const;
 
   /// Infers all factors without coordinates, with those of parts() fixed. The state is then the one that respond()
   /// moves. Returns why that fails; empty: it does not.
   std::string converge();
-  /// Returns the variables that only follow, once the fit has converged.
+  /// Returns the variables without coordinates whose means follow those of parts(). Empty before converge().
   const std::vector<Follower>& followers() const { return followers_; }
-  /// Computes the response of all blocks to a move of all factors along a direction, J times it, and the derivatives of
-  /// the means of all followers. Returns why that fails; empty: it does not.
+  /// Computes how the blocks of parts() respond if all factors are moved along `direction` and each block is then
+  /// updated once. Writes the derivatives of their coordinates, J times the direction, to `out`, and those of the means
+  /// of all followers to `followed`. Returns why that fails; empty: it does not.
   std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
   /// Prepares respond() for blocks whose elements are updated one after another. Returns why that fails; empty: it does
   /// not.

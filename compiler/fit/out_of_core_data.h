@@ -70,7 +70,7 @@ class OutOfCoreData {
   /// Stores the model; open() does the rest.
   explicit OutOfCoreData(model::Model model) : model_(std::move(model)) {}
 
-  /// Binds arrays, with or without gaps as `gaps_` says.
+  /// Binds arrays. An observed variable without data is an error, or missing as a whole, as `gaps_` says.
   Result<BoundData> bind(Dataset arrays, const Settings& settings) const;
   /// Opens all bindings, and sorts their arrays into those on the items and others.
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
@@ -80,13 +80,13 @@ class OutOfCoreData {
   bool lies_on_items(const std::string& array) const;
   /// Returns true if the model has an array or plate of this name.
   bool is_in_model(const std::string& array) const;
-  /// Reads a range of items in parts, and fills in `survey_`.
+  /// Reads a range of items in parts, binds and checks each part, and fills in `survey_`.
   std::optional<Error> survey(machine::ItemRange items);
   /// Surveys this process's range of items, and merges the surveys of all processes of the group.
   std::optional<Error> survey_with(Group* group);
-  /// Returns an error if an array has both numbers and text.
+  /// Returns an error about `where` if the survey so far has found both numbers and text in an array.
   std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
-  /// Updates the survey with arrays as they were read.
+  /// Updates the survey with arrays as they were read, or returns an error if one has both numbers and text.
   std::optional<Error> note(const Dataset& arrays);
   /// Updates the survey with data as they were bound, or returns an error if they prevent reading in parts.
   std::optional<Error> check(const BoundData& part);
@@ -95,7 +95,8 @@ class OutOfCoreData {
   void note_d_connected(const BoundData& part);
   /// Returns true if the outermost plate of the variable is that of the items.
   bool is_on_items(model::VariableId v) const;
-  /// Updates the sparse index of where items begin on nested plates.
+  /// Updates the sparse index of where items begin on nested plates. Call it before check(), which counts the elements
+  /// of the part.
   void note_item_offsets(const BoundData& part, machine::ItemRange items);
   /// Returns the position of an item's first element on a nested plate, within a part.
   std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;

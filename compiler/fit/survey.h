@@ -39,7 +39,8 @@ struct CheckedArray {
 struct DataSurvey {
   std::int64_t begin = 0;                       // the number of the first item of the range
   std::map<std::string, SurveyedArray> arrays;  // findings on each array of the files, by its name
-  /// By GivenId, and by VariableId.
+  /// Findings on the givens, by GivenId, and on all variables, by VariableId. Those of latent variables are
+  /// `has_barren`, `is_d_connected` and `d_connected` alone.
   std::vector<CheckedArray> givens, observed;
   /// For each nested plate, by PlateId: the number of elements in all rows, and in the longest row.
   std::vector<std::int64_t> elements, longest;

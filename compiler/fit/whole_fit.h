@@ -27,8 +27,8 @@ struct FitTask {
   std::int64_t restarts = 1;  // number of runs
 };
 
-/// A function that is called after every sweep of a restart. It returns false to cancel the fit, which then returns
-/// what it has.
+/// A function that is called after every sweep of a restart; may be empty. It returns false to cancel the fit, which
+/// then returns the best run so far.
 using OnRestartSweep = std::function<bool(std::uint64_t restart, const SweepReport& sweep)>;
 
 /// A function that receives the model with its data before it is compiled.
@@ -51,8 +51,8 @@ Result<BoundModel> bind_for_fit(const Source& source, const model::Model& resolv
                                 const Settings& settings, Dataset dataset, FitCache* cache = nullptr);
 
 /// Fits data. `cache` has what fits of the same task share; null: nothing. `threads` are those of this fit, 0 for one a
-/// processor; they replace `task.how.threads`. Errors spell options as the command line does. A restart that fails
-/// numerically is a warning, and an error only if no restart starts.
+/// processor; they replace `task.how.threads`. Errors name options as the command line does ("save-locals"), behind
+/// markers (option()). A restart that fails numerically is a warning, and an error only if no restart starts.
 Result<WholeFit> fit_whole(const FitTask& task, Dataset dataset, std::size_t threads, FitCache* cache,
                            const OnRestartSweep& on_sweep, const OnBound& on_bound = {});
 

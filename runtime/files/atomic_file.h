@@ -12,9 +12,9 @@ namespace lehr {
 /// flushed to disk (fsync) and renamed.
 ///
 /// An existing file keeps its permissions, and a symbolic link to it stays. A new file gets `mode` less the umask. A
-/// pipe or device is written to directly. Temporary files that killed runs left are removed. Errors name the path and
-/// the system's reason: ExitCode::internal if the disk is full or fails, ExitCode::usage if the path cannot be written.
-/// The value is always true.
+/// pipe or device is written to directly. Temporary files that killed runs left for this target are removed. Errors
+/// name the path and the system's reason: ExitCode::internal if the disk is full or fails, ExitCode::usage if the path
+/// cannot be written. The value is always true.
 Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode = 0666);
 
 /// Reads a file completely and returns its bytes.

@@ -31,11 +31,12 @@ struct LineGroup {
 Result<std::optional<std::vector<LineGroup>>> split_table(std::string_view bytes, const std::string& path, bool tabs,
                                                           const std::string& column);
 
-/// `--data` bindings whose tables are split into groups. Files without the column are the same for all groups.
+/// `--data` bindings whose tables are split into groups of lines with equal values in one column (`--each`). Files
+/// without the column are the same for all groups.
 class GroupedBindings {
  public:
   /// Reads the files of all bindings, and splits each table that has the column. Several tables may have it: a group
-  /// then has lines of each. An Error if none has it, or if a file cannot be read.
+  /// then has lines of each. An Error if none has it, if a line has no value in it, or if a file cannot be read.
   static Result<GroupedBindings> open(const std::vector<std::string>& bindings, const std::string& column);
 
   /// Returns the values of the column, in the order in which they first occur.

@@ -53,8 +53,9 @@ Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& p
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 
-/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. A sparse
-/// matrix (a group in AnnData's layout) gives its counts, or with ",dense" behind the path all numbers.
+/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. With a
+/// `name`, there must be one array, which gets this name. A sparse matrix (a group in AnnData's layout) gives its
+/// counts, or with ",dense" behind the path all numbers.
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 

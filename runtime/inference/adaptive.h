@@ -24,7 +24,8 @@ class AdaptiveSteps {
   /// members `step` and `memory` in the engine. A block without a gradient buffer is updated with the weights in place.
   /// Returns 0 or a status of the generated code.
   std::int32_t update(const StepRow& block, Weights weights);
-  /// Records the rates in the engine's journal. Call it after every step of the method.
+  /// Records the rates in the engine's journal, or restores them from it during a replay. Call it after every step of
+  /// the method.
   void follow();
 
  private:

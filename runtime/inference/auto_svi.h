@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// What the probe found.
+/// What the probe of automatic annealing found, for fit.json and the terminal.
 struct ProbeReport {
   double melting = 0;                 // melting temperature; 0: no rise was found, and the run is not annealed
   std::vector<HeatingPoint> heating;  // temperatures tried, with the entropy as a fraction of its largest value

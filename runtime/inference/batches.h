@@ -19,7 +19,7 @@ class Permutation {
  public:
   /// Makes the permutation for n >= 1; call draw() before reading it.
   explicit Permutation(std::int64_t n);
-  /// Replaces it by another random permutation.
+  /// Replaces the permutation by a random one.
   void draw(Rng& rng);
   /// Returns the number at a position.
   std::int64_t operator[](std::int64_t position) const;

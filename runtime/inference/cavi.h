@@ -29,7 +29,7 @@ enum class Status {
 /// Returns the name of a status, as in fit.json.
 std::string_view name_of(Status s);
 
-/// Changes that are attributed to rounding.
+/// The largest changes in a sweep that are attributed to rounding.
 struct RoundingSlack {
   double elbo = 1e-9,    // falls of the ELBO relative to it
       movement = 1e-14;  // movements of parameters relative to their size
@@ -69,22 +69,25 @@ struct Saddle {
 struct Outcome {
   Status status = Status::max_iter;  // how it ended
   std::int64_t iterations = 0;       // sweeps made
-  double elbo = 0;                   // the last ELBO, in nats, as SweepReport::elbo
+  double elbo = 0;                   // ELBO of the state in place, in nats, as in SweepReport
   std::string failure;               // numerical_failure: the message for the user
   std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
   TriedSteps tried;                  // steps between sweeps
   std::vector<Saddle> saddles;       // saddle points that it met, in order
 };
 
-/// What a callback learns of one sweep. `elbo` and `objective` are NaN for a sweep without an ELBO.
+/// What a callback learns of one sweep, stochastic step or draw. `elbo` and `objective` are NaN for a sweep without an
+/// ELBO. Some methods put another number into `elbo`: run_items_tempered() the tempered ELBO, stochastic steps mostly
+/// an estimate of the ELBO, samplers the log joint density of the state.
 struct SweepReport {
-  std::int64_t iteration = 0;  // number of the sweep, from 1
-  double elbo = 0,             // the ELBO at temperature 1, in nats; of run_items_tempered() the tempered ELBO
+  std::int64_t iteration = 0;  // number of the sweep, step or draw, from 1; 0: the start of a fit without sweeps
+  double elbo = 0,             // the ELBO at temperature 1, in nats
       temperature = 1,         // the temperature of the sweep
       objective = 0;           // the objective that sweeps at this temperature increase
 };
 
-/// A callback after each sweep; it returns false to stop the run, which is then interrupted.
+/// A callback after each sweep; it returns false to stop the run, which is then interrupted. If the sweep had no ELBO
+/// (CaviOptions::elbo_every), coordinate ascent makes one more sweep before it stops.
 using OnSweep = std::function<bool(const SweepReport&)>;
 
 /// The stopping rule: decides after each sweep whether a run has converged.

@@ -23,7 +23,7 @@ std::vector<CoordinateArray> arrays_before_sweep(const Engine& e);
 /// degrees of freedom, shapes and concentrations, and of positive points.
 bool is_logarithmic(const CoordinateArray& a);
 
-/// Returns the coordinates of the numbers in place, one array after another.
+/// Returns the coordinates of the numbers that these arrays have in the engine now, one array after another.
 std::vector<double> coordinates(const Engine& e, std::span<const CoordinateArray> arrays);
 
 /// Writes a weight for each coordinate of an array: about 1 over its variance under the factor, so that weight * step^2
@@ -31,7 +31,7 @@ std::vector<double> coordinates(const Engine& e, std::span<const CoordinateArray
 /// precisions; `weights` then has no meaning.
 bool weigh_by_spread(const Engine& e, const CoordinateArray& a, std::span<double> weights);
 
-/// Returns a copy of the numbers in place, by array.
+/// Returns a copy of the numbers that these arrays have in the engine now, by array.
 Arrays numbers(const Engine& e, std::span<const CoordinateArray> arrays);
 
 /// Adds the step, times `factor`, to the coordinates of the numbers `now` (see numbers()), and writes the resulting

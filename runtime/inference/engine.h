@@ -76,8 +76,8 @@ class Engine {
   void invalidate_sums() const { machine::invalidate_sums(machine_); }
   /// Returns the threads that work on items.
   Workers& workers() const { return *workers_; }
-  /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
-  /// load().
+  /// Marks the stored sums of the incremental batches (parts()) as invalid. Call it after writing factors of items
+  /// otherwise than by sweeps and load().
   void invalidate_parts() const { parts_->invalidate(); }
   /// Returns the state of incremental sweeps; divide() replaces it.
   IncrementalBatches& parts() const { return *parts_; }
@@ -143,7 +143,8 @@ class Engine {
 
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
   std::vector<std::int64_t> state_buffers() const;
-  /// Returns a copy of these buffers, one array each. With a window the arrays of factors of items are empty.
+  /// Returns a copy of the buffers of state_buffers(), one array each. With a window the arrays of factors of items are
+  /// empty.
   Arrays save() const;
   /// Copies buffers of save() back, and marks cached reductions and the sums of parts as invalid. Throws ReplayMismatch
   /// if the lengths differ, as those of a damaged checkpoint may.
@@ -160,7 +161,8 @@ class Engine {
   void load(const Snapshot& saved) const;
   /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
-  /// Returns a copy of the parameters in global_buffers(); `spare` as in snapshot_parameters().
+  /// Returns a copy of the parameters in global_buffers(). `spare` may be discarded arrays, whose memory is then
+  /// reused.
   Parameters global_parameters(Arrays spare = {}) const;
   /// Computes the global parameters of another random start, of the run's kind unless another is named. Afterwards the
   /// weights are 1, and q in memory is as before; if the start fails, it is not. Returns 0 or a status of the generated

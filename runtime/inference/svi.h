@@ -12,7 +12,7 @@ struct SviOptions : CaviOptions {
   std::int64_t batch = 256;      // items of a minibatch
   double tau0 = 1,               // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
       kappa = 0.7;               // forgetting rate of the step sizes, above 0.5 for convergence
-  double rho = 0;                // constant step size; 0: (tau0 + t)^-kappa
+  double rho = 0;                // constant step size; 0: (tau0 + t)^-kappa, at most 1
   bool adaptive = false;         // true: step sizes of AdaptiveSteps; see there for blocks without a gradient buffer
   double epochs = 10;            // passes over the items
   bool replacement = false;      // true: items are drawn with replacement; false: each pass is a permutation

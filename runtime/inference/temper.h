@@ -21,7 +21,7 @@ struct Grid {
   bool constant = true;  // true: log C(T) does not depend on the factors and is computed once
 };
 
-/// The options of variational tempering.
+/// The options of variational tempering with one temperature for all items.
 struct TemperOptions : CaviOptions, Grid {};
 
 /// Returns the factor of the temperature: probabilities r_m proportional to exp(energy / T_m - log C(T_m)). The energy
@@ -31,7 +31,8 @@ std::vector<double> temperature_factor(double energy, const std::vector<double>&
 /// Returns E[1/T] under the probabilities r.
 double mean_inverse(const std::vector<double>& r, const std::vector<double>& temperatures);
 
-/// What tempering found.
+/// What variational tempering found. With a temperature for each item, probabilities and E[1/T] are means over all
+/// copies of items.
 struct TemperReport {
   std::vector<double> posterior;  // probabilities of the temperatures, as last updated
   std::int64_t sweeps = 0;        // sweeps (or steps) of the tempered phase

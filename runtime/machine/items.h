@@ -11,8 +11,9 @@ namespace lehr::machine {
 /// items themselves, or a plate nested in them at any depth, whose row offsets are followed; for any other extent the
 /// result is -1. `item` may be one past the last, which gives the end of the rows. `items` is the extent of the items.
 std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item);
-/// Returns the first row that belongs to `item` in arrays whose first axis has the extent `size`, as above. The items
-/// are those of the one stage that updates all local blocks; -1 if there is no such stage.
+/// Returns the first row that belongs to `item` in arrays whose first axis has the extent `size`: the items themselves,
+/// or a plate nested in them at any depth. The items are those of the one stage that updates all local blocks. Returns
+/// -1 for any other extent, or if there is no such stage.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
 /// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row. The items are those

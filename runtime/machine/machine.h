@@ -149,7 +149,8 @@ struct Machine {
 };
 
 /// Calls a generated function without arguments that counts all items, in memory or not: an update outside the items,
-/// the ELBO. Like the next two, it first runs the cached reductions and parallel regions that the function needs.
+/// the ELBO. Like call_on_data() and call_on_stored(), it first runs the cached reductions and parallel regions that
+/// the function needs.
 std::int32_t call(const Machine& m, std::int64_t function);
 /// Calls a generated function without arguments that loops over the data in memory.
 std::int32_t call_on_data(const Machine& m, std::int64_t function);
@@ -224,7 +225,7 @@ std::int32_t sum_statistics(const Machine& m);
 /// Computes the statistics of a random start. Items get the values in the pick buffers, and only items with such a
 /// value are added up; stages without picks add up the stored factors, except those that move_tangent_points() updates
 /// next. With a window or a loader, local factors are set to their priors, and `deferred` writes the recorded start
-/// values.
+/// values; without either it may be null.
 std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.

@@ -344,7 +344,8 @@ struct Model {
       elbo;                  // function (): fills `elbo_buffer`
   std::int64_t elbo_buffer,  // buffer of the parts of the ELBO, see Elbo in machine.h
       weights_buffer;        // buffer of the weights, see Weights in machine.h
-  std::int64_t item_energies,  // buffer [item]: energy over temperature, or the item's part of the ELBO
+  std::int64_t item_energies,  // buffer [item]: energy over the item's temperature; of code for several starts of items
+                               // (LowerOptions::item_starts), the item's part of the ELBO
       item_inverse,            // buffer [item]: inverse temperatures of the items
       item_outer;              // function (begin, end): adds terms without local blocks to `item_energies`
   // The functions `couplings`, `undecided` and `states` write their results to the beginning of `elbo_buffer`.

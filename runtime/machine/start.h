@@ -10,11 +10,12 @@ namespace lehr {
 /// How a random start is made. Every factor begins at its prior (at a standard factor if the prior is improper),
 /// displaced at random so that exchangeable components differ. Then:
 enum class StartKind {
-  seeds,        // each value of an item's first category gets three random items, which get random values of its other
-                // categories; each state of a chain gets three elements
+  seeds,        // each value of an item's first category is assigned to three random items, whose other categories get
+                // random values; each state of a chain is assigned to three random elements
   means,        // no values are assigned: the displaced factors alone distinguish the components
   allocations,  // every local category, chain element and bit gets a random value
-  points,       // k-means clusters of the items, from k-means++ seeds, become the values of the category
+  points,       // k-means on their data puts items and chain elements into clusters; the number of the cluster is the
+                // value of the first category. Other categories, and all without such data, get random values
   flat          // no values, and almost no displacement: close to the symmetric solution
 };
 /// Returns true if a start of this kind does not need the data of all items at once.
@@ -64,19 +65,20 @@ struct Start {
 /// Returns how many integers Start::order needs: the longest permutation that a start of this model draws.
 std::size_t order_length(const View& view);
 
-/// Sets every factor of q at random. Call it after prepare(), with all weights 1. Returns 0, or the status of the
-/// generated code if a global factor of the seeds is not proper.
+/// Sets every factor of q at random. Call it after prepare(), with all weights 1. Returns 0 or a failure status of the
+/// generated code: a global factor that follows from the assigned values is not proper.
 std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 
-/// Replaces every improper factor (a parameter outside its domain or not finite) by a standard one: mean 0, identity
-/// matrix, uniform probabilities, 1 otherwise. With `local`, only factors of local variables. Returns true if any
-/// factor was replaced.
+/// Replaces every improper parameter of an element's factor (outside its domain or not finite) by a standard one: 0 for
+/// means and real points, the identity for matrices, uniform probabilities, the length of the event axis plus 1 for
+/// degrees of freedom, 1 otherwise. With `local`, only parameters of local variables. Returns true if any was replaced.
 bool repair(const View& view, bool local);
-/// Replaces the improper factors of one parameter, whose numbers are in `row.buffer`, by standard ones. Returns true if
-/// any was replaced.
+/// Replaces the improper numbers of one parameter, which are in `row.buffer`, by standard ones, as the function for all
+/// parameters does. Returns true if any was replaced.
 bool repair(const View& view, const ParameterRow& row);
-/// Writes start values into the parameters `factors` of consecutive elements; a value of -1 marks an element without
-/// one. In a chain such an element gets the weight 1 / `total` everywhere, `total` being the length of the whole array.
+/// Writes start values into `factors`, the probabilities of consecutive elements of a chain or of bits: probability 1
+/// of the value. A value of -1 marks an element without one: in a chain its probabilities all become 1 / `total`,
+/// `total` being the length of the whole array; a bit stays as it is.
 void write_start_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
                         std::size_t total);
 

@@ -10,7 +10,7 @@ namespace lehr {
 /// The folder with a directory of a fit for each group, of `lehr fit --each --save-each`.
 inline constexpr const char* kGroupsFolder = "groups";
 
-/// When the directory of a fit has a file.
+/// When the directory of a fit has a file of the table fit_files.def.
 enum class FitFilePresence {
   always,      // after every fit
   sampled,     // after a fit by sampling (gibbs, exact) with complete chains
@@ -20,7 +20,7 @@ enum class FitFilePresence {
   commands,    // after another command than `lehr fit`
 };
 
-/// A row of the table.
+/// A row of the table fit_files.def: a file in the directory of a fit.
 struct FitFile {
   const char* name;          // inside the directory; a `{}` in it stands for a number from 1
   FitFilePresence presence;  // when the file is there

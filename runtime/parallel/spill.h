@@ -33,7 +33,8 @@ class Spill {
   /// Reads numbers from the file of a chunk into `rows`, one row after another, beginning with number `at` of the file.
   /// Returns the position after the last number. It fails if the file is shorter.
   std::size_t load(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;
-  /// Writes the numbers of `rows` to the file of a chunk in the same way; returns the position after the last one.
+  /// Writes the numbers of `rows` to the file of a chunk, one row after another, beginning with number `at` of the
+  /// file. Returns the position after the last number.
   std::size_t save(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;
 
  private:

@@ -16,7 +16,8 @@ namespace lehr {
 /// other axes.
 std::vector<double> component_sizes(const Engine& e, const Components& c);
 
-/// Returns the numbers of the components from the largest of these sizes to the smallest. Equal ones stay in order.
+/// Returns the numbers of the components from the largest to the smallest; `masses` are their sizes. Equal ones stay in
+/// order.
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
 /// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see

@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// The options of the inference of items.
+/// The options of infer_from_starts().
 struct ItemStarts {
   std::int64_t starts = 1;  // starts of an item: the factors in place; then, if there are fewer values than starts,
                             // each value of its discrete variables; then random ones
@@ -25,7 +25,7 @@ struct ItemStarts {
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
 };
 
-/// What the starts of the items led to.
+/// The result of infer_from_starts(): how many starts the items had, and how much their solutions differ.
 struct ItemSearch {
   std::int64_t items = 0,      // number of items
       given = 0;               // items whose present factors stay, see ItemStarts::given
@@ -40,9 +40,10 @@ struct ItemSearch {
 /// The difference of local ELBOs, in nats, from which two solutions of an item count as different.
 inline constexpr double kDifferentSolution = 0.01;
 
-/// Infers all items. The factors in place are the first start; an item has no further ones after three random starts
-/// without an improvement. The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or
-/// a status of the generated code.
+/// Infers the local factors of all items while the global ones are fixed, from several starts, and leaves the best. The
+/// factors in place are the first start; an item has no further ones after three random starts without an improvement.
+/// The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or a status of the
+/// generated code.
 std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& result);
 
 }  // namespace lehr

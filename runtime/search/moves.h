@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// The options of moves.
+/// The options of the moves of components.
 struct MoveOptions : CaviOptions {
   std::int64_t most_sweeps = 0;  // sweeps of all moves after which none begins; until one is accepted, a sixth of them,
                                  // or half for splits if there is an empty component. 0: no moves

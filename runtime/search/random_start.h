@@ -22,9 +22,10 @@ struct StartResult {
   std::int32_t failed = 0;        // status of the start of the wanted kind; 0: it succeeded
 };
 /// Replaces q by a start of the wanted kind. If that fails, it tries the other kinds with the same random numbers and
-/// stops at the first that succeeds.
+/// stops at the first that succeeds. For out-of-core items, only kinds that is_sparse() allows are tried then.
 StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng);
-/// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
+/// Sets Engine::restart for the methods of this engine. A call that names no kind of start then gets this one, or
+/// another kind if it fails.
 void set_restart(Engine& engine, StartKind kind);
 
 /// Returns true if a start of kind StartKind::points puts this parameter's category into clusters of its elements. That

@@ -23,7 +23,7 @@ struct CorrelatedPair {
   double correlation = 0;  // strength of the coupling, from 0 to 1
   /// The statement that makes the two variables one factor, "guide joint(a, beta)"; empty: there is none.
   std::string guide = {};
-  /// The variables of that factor. Checkpoints do not store it.
+  /// The variables that `guide` joins; empty if no guide could join the two. Checkpoints do not store them.
   std::vector<model::VariableId> members = {};
 };
 

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// What a stopped run would still gain.
+/// What a run of coordinate ascent that was stopped before it converged would still gain.
 struct RemainingGain {
   double nats = 0;          // ELBO that further sweeps would add
   std::int64_t sweeps = 0;  // sweeps until less than the tolerance is left

@@ -30,7 +30,7 @@ struct RoundingLimits {
 inline constexpr RoundingLimits kInDouble{1e-7, 1e-4};
 /// The limits for items computed in 32 bits. Both are equal: such a run gets no warning, it passes or fails.
 inline constexpr RoundingLimits kInSingle{1e-2, 1e-2};
-/// If the ELBO changes by more nats, it cannot show which factors are coupled.
+/// If rounding changes the ELBO by more nats than this, the ELBO cannot show which factors are coupled.
 inline constexpr double kMaxElboChange = 1e-2;
 
 /// Measures the effect of changed last bits on a sweep from the current factors: on the ELBO, and on the means and
@@ -49,15 +49,16 @@ struct PrecisionProblem {
   bool lost = true;  // true: the solution is useless; false: it has fewer digits
 };
 
-/// Examines a solution. `far` are data columns far from zero. Returns a problem if rounding changes the solution by
-/// more than `bar` allows, or if the sweeps for that fail. With far columns, it is also a problem if rounding changes
-/// the ELBO by more than kMaxElboChange, or if separate factors are strongly coupled. Otherwise returns nullopt.
+/// Examines a solution. `far` are data columns far from zero. Returns a problem if the sweeps of rounding() fail, or if
+/// Rounding::moved is above `bar.lost` (the solution is useless) or `bar.digits` (it has fewer digits). With far
+/// columns, the solution is also useless if rounding changes the ELBO by more than kMaxElboChange, or if separate
+/// factors are strongly coupled. Otherwise returns nullopt.
 std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
                                                 bool locals, const std::vector<IllScaledColumn>& far,
                                                 const SweepOptions& options, const RoundingLimits& bar = kInDouble);
 
-/// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if there is
-/// none.
+/// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if `far` is
+/// empty.
 std::string far_column_clause(const std::vector<IllScaledColumn>& far);
 
 }  // namespace lehr

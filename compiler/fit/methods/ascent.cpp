@@ -14,7 +14,7 @@ bool tests_end(const CaviOptions& options, const RunContext& g) {
 }
 
 Requirements Ascent::requirements() const {
-  // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
+  // Stochastic annealing makes other random starts, which need all items in memory.
   return {.invariances = options.uses_invariances(), .streams = options.annealing.kind != Annealing::Kind::stochastic};
 }
 

@@ -113,8 +113,8 @@ bool tests_end(const CaviOptions& options, const RunContext& context);
 struct Ascent {
   /// Tolerance, iteration limit, annealing and extrapolation of the ascent.
   CaviOptions options;
-  /// Returns the requirements: invariances, unless they are not wanted. Out-of-core items are allowed unless the
-  /// annealing adds noise to the items.
+  /// Returns the requirements: changes of basis between sweeps, if the options use them. Out-of-core items are allowed
+  /// unless annealing is stochastic: the random starts that it mixes in need all items in memory.
   Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
@@ -140,7 +140,7 @@ struct AutomaticAscent {
 struct SearchedAscent {
   /// The options of the ascent and of the search.
   SearchOptions options;
-  /// Returns the requirements: invariances, unless they are not wanted.
+  /// Returns the requirements: changes of basis between sweeps, if the options use them.
   Requirements requirements() const { return {.invariances = options.uses_invariances()}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }

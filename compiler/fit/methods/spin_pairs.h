@@ -11,7 +11,8 @@ namespace lehr {
 /// Returns the log joint density of the latent spins and bits, given the data, as terms of one and two of them, without
 /// its constant. Spins are numbered by variable, then by element; a bit is a spin whose 1 is +1. Returns nullopt if a
 /// term has more than two latent elements or is infinite, if some values of a latent variable are observed, or if a
-/// latent variable is neither a spin nor a bit. Nor are there pairs if a potential is over elements with copies.
+/// latent variable is neither a spin nor a bit. Also returns nullopt if a potential runs over a plate with copies
+/// (`times`).
 std::optional<SpinPairs> spin_pairs(const model::Model& model, const BoundData& data);
 
 /// Returns the values of spins, numbered as by spin_pairs(), as packed values of each variable, by VariableId: -1 and

@@ -16,9 +16,11 @@ class Tempering {
   /// model, or is not a number at the current factors.
   static Result<Tempering> make(const TemperSettings& settings, const RunContext& context);
 
-  /// Returns the grid for one temperature of all items, with a function that recomputes log C(T).
+  /// Returns the grid for one temperature of all items, with a function that returns log C(T): for NormaliserKind
+  /// `posterior` from the current factors, otherwise as it was at the start.
   Grid grid() const;
-  /// Returns the grid for one temperature of each item, with a function that recomputes log C(T) by item.
+  /// Returns the grid for one temperature of each item, with a function that computes log C(T) by item from the current
+  /// factors.
   ItemTemperatureGrid items() const;
   /// Returns the grid and the normaliser at the start.
   const TemperingReport& report() const { return report_; }

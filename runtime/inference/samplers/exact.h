@@ -55,7 +55,8 @@ Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const s
                       const RunFromThePast& run, const OnSweep& on_sweep,
                       const std::function<void(double log_joint)>& on_draw);
 
-/// Draws the samples by coupled_draws() with run_envelope().
+/// Draws exact samples of a model of spins and bits: coupled_draws() with run_envelope(). Callbacks and outcome are
+/// those of coupled_draws().
 Outcome run_exact(const Engine& engine, const ExactOptions& options, const OnSweep& on_sweep,
                   const std::function<void(double log_joint)>& on_draw);
 

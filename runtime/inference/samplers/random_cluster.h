@@ -32,10 +32,10 @@ struct SpinPairs {
 /// that no coupling is below 0.
 class RandomClusters {
  public:
-  /// Makes the form. Returns nullopt if no signs make all couplings at least 0 (frustration).
+  /// Makes the attractive form of these terms. Returns nullopt if no signs make all couplings at least 0 (frustration).
   static std::optional<RandomClusters> make(const SpinPairs& pairs);
 
-  /// The result of running the bounds from some time in the past.
+  /// The result of running both bounds (from all and from no open bonds) from some time in the past up to time 0.
   struct Run {
     std::int64_t undecided = 0;  // bonds in which the bounds differ at time 0
     std::vector<double> spins;   // an exact sample of the spins, -1 or 1; empty if any bond is undecided
