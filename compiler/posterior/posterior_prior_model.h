@@ -21,7 +21,7 @@ struct PosteriorPriorParameter {
   model::GivenId given;                    // the given that holds its values
 };
 
-/// A joint factor whose natural parameters and log normaliser have become givens (model::JointPrior).
+/// A joint factor whose natural parameters and negative log normaliser have become givens (model::JointPrior).
 struct PosteriorPriorJoint {
   conditionals::BlockId block;  // the block of the factor
   std::string name;             // name of the joint variable
