@@ -1,6 +1,6 @@
 // An instance: a model that is compiled for one data set, with the data in its memory. `fit` runs it.
 //
-// It turns a lowered program and bound data into an Engine, on which the methods of runtime/inference work. It
+// It makes an Engine of a lowered program and bound data, on which the methods of runtime/inference work. It
 // translates between the engine's buffers and arrays with names: start values, posteriors and draws.
 #pragma once
 #include <functional>
@@ -104,7 +104,7 @@ class Instance {
   struct Started {
     /// The kind of random start that was used.
     StartKind kind;
-    /// Why the start is not of the kind that was asked for; empty if it is.
+    /// Why the start is not of the requested kind; empty if it is.
     std::string failure = {};
   };
   /// Initialises all factors for a run. If a start of the kind `kind` fails, the first other kind that succeeds takes
