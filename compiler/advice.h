@@ -23,9 +23,9 @@ std::vector<std::string> proposed_lines(std::string_view note);
 std::optional<Source> apply_proposals(const Source& source, std::string_view note);
 
 /// Returns the diagnostics without the notes whose proposals fail when they are tried on `source`. A proposal succeeds
-/// if the changed model no longer gives the diagnostic. It must also give no error, and no warning of an unused name,
-/// that it did not give before. Each distinct proposal costs one analysis of the model; notes with proposals beyond the
-/// first fifty are dropped untested.
+/// if the analysis of `source` gives the diagnostic and that of the changed model does not. The changed model must also
+/// give no new error, and no new warning of an unused name or of a latent variable that no data reach. Each distinct
+/// changed model costs one analysis; notes with changed models beyond the first fifty are dropped untested.
 std::vector<Diagnostic> with_tested_proposals(const Diagnostics& diagnostics, const Source& source);
 
 /// Returns the text of the diagnostics for a terminal, with places in `source`, after with_tested_proposals() has

@@ -77,10 +77,12 @@ std::optional<Derived> derive_conditionals(const model::Model& model, const dens
 /// Orders the updates of derived conditionals (Conditionals -> Schedule).
 Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options = {});
 
-/// Derives the inference algorithm of a model: `derive_conditionals`, and `schedule_updates` of the result.
+/// Derives the inference algorithm of a model: `derive_conditionals`, and `schedule_updates` of the result. Returns
+/// nothing after an error.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics, const schedule::PlanOptions& plan_options = {});
-/// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result.
+/// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result. Returns nothing
+/// after an error.
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics,
                                 const schedule::PlanOptions& plan_options = {});
 
@@ -90,7 +92,8 @@ std::optional<Analysed> analyse(const Source& source, const density::ExpandOptio
 Result<Analysed> with_item_temperatures(const Analysed& a, const schedule::PlanOptions& options = {});
 
 /// Returns the analysis in which every block is drawn from its complete conditional instead of updated by its
-/// expectation: a Gibbs sampler. Fails with ExitCode::model if a block cannot be drawn.
+/// expectation: a Gibbs sampler. It has no masks of barren elements, which are drawn from their priors given their
+/// parents. Fails with ExitCode::model if a block cannot be drawn.
 Result<Analysed> with_sample_factors(const Analysed& a, const schedule::PlanOptions& options = {});
 
 /// Returns the analysis with a schedule for data of these sizes (schedule::PlanOptions::sizes), and with invariances if

@@ -15,7 +15,7 @@ constexpr int kLineWidth = 100;
 struct Piece {
   TokenKind kind;          // what kind of token it is
   std::string text;        // its characters, without indentation
-  bool own_line = false;   // a comment that began a line of the source
+  bool own_line = false;   // a comment inside a declaration that began a line of the source: a line break precedes it
   bool ends_line = false;  // a line comment, or a comment on a line of its own: a line break must follow
 };
 

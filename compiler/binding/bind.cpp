@@ -1,4 +1,4 @@
-// Runs the steps of the bind pass in order and turns its problems into one Error. Later checks run only if no earlier
+// Runs the steps of the bind pass in order and merges its problems into one Error. Later checks run only if no earlier
 // one failed, because they rely on valid sizes and values.
 #include "compiler/binding/bind.h"
 

@@ -13,9 +13,9 @@ namespace lehr {
 namespace model {
 namespace {
 
-using RowOf = std::function<double(std::size_t)>;  // maps an element to its row; NaN if it is not known
+using RowOf = std::function<double(std::size_t)>;  // maps an element to its row; NaN if it has none
 
-/// Calls body(element, row, value) for each value of a given whose row is known and valid.
+/// Calls body(element, row, value) for each value of a given that is an element number and has a valid row.
 void each_named(std::span<const double> values, const RowOf& row_of,
                 const std::function<void(std::size_t, std::int64_t, std::int64_t)>& body) {
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -33,7 +33,8 @@ bool are_ordinals(const DataArray& ids) {
   return ids.levels.empty();
 }
 
-/// Returns the names of the elements, as far as they are known.
+/// Returns the names that the elements have so far: from the lines of another table, or those of user_labels(). Empty
+/// without names.
 std::vector<std::string> assigned_names(const Binder& b, const Plate& plate) {
   return b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : user_labels(b, plate.set);
 }

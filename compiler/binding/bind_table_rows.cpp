@@ -99,7 +99,7 @@ void collapse_repeated_lines(Binder& b, DataArray& a, const DataArray& ids, cons
 }
 
 /// Returns which row each element of the outer plate has, or nothing after a problem. Elements are identified by
-/// number, by known name, or by the order of rows.
+/// number, by a name that they have, or by the order of rows.
 std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, const DataArray& ids,
                                               const LineGroups& rows) {
   const bool numeric = ids.levels.empty();

@@ -13,7 +13,7 @@
 namespace lehr::model {
 namespace {
 
-/// Returns the totals that a distribution can have at an element; empty if it has none, or none is known.
+/// Returns the totals that a distribution can have at an element; empty if it has none, or none is determined.
 std::vector<double> totals_of(Binder& b, const Distribution& d, const IndexValues& at) {
   for (const Parameter& p : d.parameters)  // a parameter that is a count is the total
     if (p.spelling->domain == math::Support::count) return values_at(b, p.value, at);

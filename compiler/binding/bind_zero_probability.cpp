@@ -27,7 +27,7 @@ bool is_zero(Binder& b, ExprId id, const IndexValues& at) {
   return is_zero(b, product->left, at) || (product->op == BinaryOp::multiply && is_zero(b, product->right, at));
 }
 
-/// Returns a value inside the domain, to stand for a parameter that is not known.
+/// Returns a value inside the domain, to stand for a parameter that is not determined.
 double inside(Support domain) { return domain == Support::unit ? 0.5 : 1; }
 
 /// One observed element of a statement: a number, or a vector of `width` numbers from position `first` on.

@@ -143,16 +143,16 @@ void add_clamped_slots(Binder& b);
 /// Returns the names of a plate's elements that the option --labels, or an earlier fit, gives; empty if there are none.
 /// (bind_names.cpp)
 std::vector<std::string> user_labels(const Binder& b, PlateId plate);
-/// Names the elements of plates by the row and column names of the file that an array came from. If the elements have
-/// names already, sorts the columns into their order. Reports a problem if only some column names are names of
-/// elements. (bind_names.cpp)
+/// Names the elements of plates by the row and column names of the file that an array came from. If user_labels() gives
+/// the names of the elements, sorts the columns into their order; of sparse counts, renumbers the values. Reports a
+/// problem if only some column names are names of elements. (bind_names.cpp)
 void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
 /// The most elements that a plate may have because of a large number in the data. A larger plate needs `= K`, the shape
 /// of an array, or --sizes.
 inline constexpr std::int64_t kLargestImplied = 20'000'000;
-/// Replaces words in text columns by numbers of elements, and records for each plate the largest element that the data
-/// refer to. (bind_values.cpp)
+/// Names elements by row and column names, and replaces words in text columns by numbers of elements. Records for each
+/// plate the largest element that the data refer to, and for nested plates how long the rows must be. (bind_values.cpp)
 void claim_values(Binder& b);
 /// Reports the first constant index in the model, such as the 3 in `mu[3]`, that is not below the number of elements of
 /// its plate; of a nested plate, of the shortest row. (bind_values.cpp)
@@ -210,8 +210,8 @@ void check_zero_concentrations(Binder& b);
 /// Adds a warning if an observed time series ends with missing values. (bind_missing_tails.cpp)
 void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
 
-/// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where
-/// nothing else gives the lengths. (bind_references.cpp)
+/// Computes how long the rows of nested plates must be so that every element exists to which the data refer. The
+/// lengths are used only where nothing else gives them. (bind_references.cpp)
 void claim_referenced_rows(Binder& b);
 /// Reports data that refer to an element behind the end of its row of a nested plate. (bind_references.cpp)
 void check_references(Binder& b);
@@ -235,8 +235,8 @@ std::vector<WrittenParameter> written_parameters(const Model& model);
 /// be valid: positive for a precision. (bind_products.cpp)
 void check_products(Binder& b);
 
-/// Reports limits of a variable that contradict each other, such as above 3 and below 2. Also reports limits of counts
-/// that are not whole numbers. (bind_limits.cpp)
+/// Reports limits of a variable that contradict each other: above 3 and below 2 for a latent one, above 2 and below 3
+/// for one that is censored there. Also reports limits of counts that are not whole numbers. (bind_limits.cpp)
 void check_limits(Binder& b);
 
 /// Checks parameters of distributions that constants or data determine: a standard deviation must be positive,

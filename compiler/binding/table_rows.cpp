@@ -114,7 +114,7 @@ std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, c
     if (index >= out.row.size()) out.row.resize(index + 1);
     out.row[index] = row;
   }
-  // Elements may also be numbered by other data, by other tables, or by a known size.
+  // Elements may also be numbered by other data, by other tables, or by a size that is claimed.
   double size = static_cast<double>(out.row.size());
   for (const DataArray* a : arrays_referring_to(b, outer.set, false))
     for (const double v : a->values)

@@ -88,7 +88,8 @@ std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate
 
 /// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
 /// no element number, and returns nothing then. There are as many elements as these ids, other data and claims name.
-/// Elements without lines have no group.
+/// Elements without lines have no group. ElementRows::names has the numbers as text if they count from 0, and is empty
+/// otherwise.
 std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
                                                 const LineGroups& rows);
 
@@ -97,8 +98,8 @@ std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, c
 std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
                                    std::vector<std::string> names);
 
-/// Makes an element of each group of lines, in the order of the table. Elements without a group follow: those that only
-/// other data name.
+/// Makes an element of each group of lines, in the order of the table. Elements without a group follow, in alphabetical
+/// order: those that only other data name.
 ElementRows elements_from_rows(Binder& b, const Plate& outer, const LineGroups& rows);
 
 }  // namespace lehr::model

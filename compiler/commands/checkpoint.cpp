@@ -132,7 +132,7 @@ void check(bool as_written) {
   if (!as_written) throw std::out_of_range("what no fit has written");
 }
 
-/// Checks that a run that was read could have been written: its status is a known one, and its arrays agree with their
+/// Checks that a run that was read could have been written: its status exists, and its arrays agree with their
 /// shapes. Throws std::out_of_range if not.
 void check_run(const TracedRun& run) {
   check(run.outcome.status >= Status::converged && run.outcome.status <= Status::interrupted);

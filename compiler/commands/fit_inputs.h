@@ -16,7 +16,8 @@ struct Inputs {
 };
 
 /// Makes the output directory if needed and tests if files can be made in it, without touching existing files. Fails
-/// with ExitCode::usage if not, or if a file of the results has the name of a directory. The value is always true.
+/// with ExitCode::usage if not, or if a directory in it has the name of a file of the results. The value is always
+/// true.
 Result<bool> prepare_directory(const std::string& path);
 
 /// Reads a model, with the guide that the options ask for. Returns nothing if there were errors; they and the warnings

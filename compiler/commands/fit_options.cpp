@@ -16,7 +16,7 @@
 namespace lehr::commands {
 namespace {
 
-/// Returns true if both paths are spelled alike, apart from slashes at the end. The directories need not exist.
+/// Returns true if both paths are spelled alike, except for slashes at the end. The directories need not exist.
 bool is_same_path(const std::string& a, const std::string& b) {
   const auto normal = [](const std::string& p) { return (std::filesystem::path(p) / "").lexically_normal(); };
   return normal(a) == normal(b);

@@ -36,7 +36,7 @@ struct FitArguments {
 
   /// Returns the row of --method, whose name was checked when the command line was parsed.
   const MethodTraits& method() const { return *find_method(fit.method); }
-  /// Returns true if a temperature was asked for (--anneal or --temper), so that the trace has a column for the
+  /// Returns true if a temperature was requested (--anneal or --temper), so that the trace has a column for the
   /// tempered objective.
   bool has_objective() const { return !fit.anneal.empty() || !fit.temper.empty(); }
 };

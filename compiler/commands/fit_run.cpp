@@ -84,7 +84,7 @@ class Sweeps {
     if (!std::isnan(r.elbo)) note(r, again);
     const bool due = x_.checkpoints.is_due();
     if (again) return true;
-    // Sweeps that a method makes after it was told to stop are not part of the run that will be resumed.
+    // Sweeps that a method makes after the callback has stopped it are not part of the run that will be resumed.
     if (x_.stopped) return false;
     const bool stop = signalled != 0 || !well_;
     x_.stopped = x_.group ? x_.group->any(stop) : stop;

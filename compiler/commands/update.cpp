@@ -52,7 +52,7 @@ void refuse_options(CLI::App& c, const std::vector<RefusedOption>& options) {
   }
 }
 
-/// Rewrites help texts that tell methods apart, for a command that has coordinate ascent alone.
+/// Rewrites help texts that distinguish methods, for a command that has coordinate ascent alone.
 void describe_for_ascent(CLI::App& c) {
   constexpr std::string_view kOnly = " ({only})";
   for (const FitOption& row : fit_option_table()) {

@@ -39,7 +39,7 @@ struct ElementList {
   std::vector<std::string> names;  // by position; only those that are shown are filled
 };
 
-/// Returns the first `limit` elements along these plates with their names. If weights of the elements are known, the
+/// Returns the first `limit` elements along these plates with their names. If the elements have weights, the
 /// heaviest come first and the names include the weights; else `totals`, the total concentrations of Dirichlets, serve
 /// as weights.
 ElementList list_elements(const SavedFit& fit, const std::vector<std::string>& plates,

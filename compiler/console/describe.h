@@ -10,8 +10,10 @@ namespace lehr {
 
 /// Limits on the length of a description.
 struct DescribeOptions {
-  std::size_t top = 10;           // number of most probable elements listed of a large or labelled simplex
-  std::size_t max_elements = 10;  // most elements of the variable that are shown; one more line counts the others
+  std::size_t top = 10;  // number of most probable elements listed of a large or labelled simplex
+  /// Most elements of the variable that are shown; one more line counts the others. Of matrices, at least three are
+  /// shown.
+  std::size_t max_elements = 10;
 };
 
 /// Returns a heading line for the variable `v` (name, axes, family), followed by indented rows with the numbers of its

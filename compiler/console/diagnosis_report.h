@@ -18,7 +18,7 @@ struct Diagnosed {
   ItemSolution items;                   // how the factors of the items were found
   ParetoDiagnosis pareto;               // Pareto k-hat of the importance ratios
   ParetoDiagnosis widened;              // the same of factors with the standard deviations by linear response
-  bool has_widened = false;             // true: there are such ratios
+  bool has_widened = false;             // true: `widened` has been computed
   ImportanceRatios ratios;              // the log ratios, and which variables were drawn or summed out
   std::string ratios_missing_reason;    // reason why there are no importance ratios; empty if there are
   LinearResponse response;              // standard deviations by linear response

@@ -31,7 +31,8 @@ class HelpPage : public CLI::Formatter {
   /// Makes a formatter whose short page shows only the options named in `common`. Without names, the short page shows
   /// all options.
   explicit HelpPage(std::vector<std::string> common = {}) : common_(std::move(common)) {}
-  /// Returns the text of the help page of `app`; `mode` chooses the short or the full page. CLI11 calls this.
+  /// Returns the text of the help page of `app`; `mode` chooses the short or the full page. The page of an app with
+  /// subcommands is that of CLI::Formatter. CLI11 calls this.
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
  private:

@@ -1,5 +1,5 @@
-// The commands and options of `lehr` as plain data, read from their definitions for the parser. Help, manual page,
-// shell completion and suggestions for mistyped words are all made from them.
+// The commands and options of `lehr` as plain data, read from their definitions for the parser. The manual page, shell
+// completion and suggestions for mistyped words are made from them. Help pages (help_page.h) share full_help().
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lehr::commands {
 
-/// The description of one option or positional argument.
+/// The description of one option or positional argument, for the manual page, shell completion and suggestions.
 struct OptionText {
   std::vector<std::string> names;    // "--data", "-o"; for a positional argument its name: "MODEL"
   bool positional = false;           // true for an argument without a dash
@@ -29,7 +29,7 @@ std::string full_help(const CLI::Option& option);
 /// Returns the descriptions of all subcommands of `app`, in the order of their definition.
 std::vector<CommandText> commands_of(const CLI::App& app);
 
-/// Returns the names of the commands, in the same order.
+/// Returns the names of these commands, in their order.
 std::vector<std::string> names_of(const std::vector<CommandText>& commands);
 
 /// Returns a validator that accepts only these values of an option. For others the error suggests the most similar

@@ -196,7 +196,7 @@ int32_t {name}_svi_step(void* state, const {name}_data* batch, int64_t total_ite
 {space}                 double inverse_temperature);
 )";
 
-/// The remark of models without minibatches.
+/// The comment in the headers of models without minibatches.
 constexpr const char* kNoBatches = R"(
 /* There is no {name}_svi_step: something outside the items visits the data one by one, or items depend on those before
    them, so that a minibatch cannot stand for all. */

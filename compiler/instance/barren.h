@@ -1,6 +1,6 @@
 // Barren nodes: latent elements on which no data depend, directly or through others (Shachter 1986). Integrated out,
-// they contribute nothing to the other factors. A mask makes each term that holds one count for the element's own
-// factor only, which then is its distribution given its parents. With an ordinary factor it would narrow the posterior
+// they contribute nothing to the other factors. With a mask, a term with a barren element counts for the factor of this
+// element only, which then is its distribution given its parents. With an ordinary factor it would narrow the posterior
 // of its parents, without any evidence.
 //
 //   mu ~ Normal(...);  x[i] ~ Normal(mean = mu, ...);  observe y[i] ~ Normal(mean = x[i], ...);   with y[3] missing
@@ -28,7 +28,7 @@ Masks find_barren(const model::Model& model, const BoundData& data, std::optiona
 /// Returns the masks of variables that have nothing but barren elements; the other masks are cleared.
 Masks unreached_masks(Masks masks);
 
-/// Returns the masks with those of the members of joint factors cleared: all elements of a member count.
+/// Returns the masks with those of the members of joint factors cleared: no element of a member counts as barren.
 Masks without_members(const model::Guide& guide, Masks masks);
 
 /// Returns the masks with those of variables cleared that no item stage updates: these have their factors from a fit.

@@ -14,7 +14,8 @@ namespace lehr {
 /// program; the others are read at run time.
 class CompiledProgram {
  public:
-  /// Compiles a program that was lowered from this model and schedule, or takes its compiled functions over.
+  /// Compiles the functions of a lowered program, prepares to interpret them, or takes compiled ones over, as `code`
+  /// says.
   CompiledProgram(loops::Lowered lowered, const CodeSource& code)
       : lowered_(std::move(lowered)), functions_(lowered_.program, code) {}
   /// Not copyable: the functions refer to the program.

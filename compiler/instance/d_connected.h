@@ -14,8 +14,8 @@ namespace lehr {
 /// variables in potentials, of latent variables with limits, and of global variables. Members of a joint chain are
 /// d-connected together, because only their common factor relates them.
 ///
-/// `seen` has, by VariableId, true for the elements of a global variable that the fit has; empty: all. Other elements
-/// are treated as elements of a local variable.
+/// `seen` has an entry for each variable, by VariableId: for a global variable, true for each element that the fit has.
+/// Elements with false are treated as elements of a local variable. An empty entry means that the fit has all elements.
 std::vector<std::vector<bool>> d_connected_elements(const Analysed& analysed, const ModelEvaluator& forward,
                                                     const std::vector<std::vector<bool>>& seen);
 

@@ -42,9 +42,9 @@ class Functions {
 
   /// What one function of the program has cost since the start.
   struct FunctionCost {
-    /// The number of calls, and the time in them (timed only).
+    /// The number of calls, and the time spent in them in nanoseconds (Backend::timed only; else 0).
     std::int64_t calls = 0, nanoseconds = 0;
-    /// The operations that the function did (interpreter only).
+    /// The operations that the function did (Backend::interpreter only; else 0).
     loops::OperationCounts work;
   };
   /// Returns what the function has cost so far. Its index is that in the program. Throws for Backend::native and for

@@ -1,6 +1,6 @@
 // An instance: a model that is compiled for one data set, with the data in its memory. `fit` runs it.
 //
-// It turns a lowered program and bound data into an Engine, on which the methods of runtime/inference work. It
+// It makes an Engine of a lowered program and bound data, on which the methods of runtime/inference work. It
 // translates between the engine's buffers and arrays with names: start values, posteriors and draws.
 #pragma once
 #include <functional>
@@ -54,16 +54,18 @@ class Instance {
                                                 std::int64_t window, ItemSource source = {},
                                                 const loops::PassOptions& passes = {});
   /// Makes an instance of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
-  /// Errors and arguments are those of the other make().
+  /// `code` says where its functions come from. The other arguments and the Errors are those of the first make(); but
+  /// it does not check that the model can do with some items at a time.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
-  /// Makes an instance of a program that was compiled before for data with the same constant sizes. Errors and the
-  /// other arguments are those of the first make().
+  /// Makes an instance of a program that was compiled before for data with the same constant sizes. The other arguments
+  /// are those of the first make(). It returns an Error if the arrays do not fit into memory, or if the data couple
+  /// coordinates that a sparse precision has no entry for.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 std::shared_ptr<const CompiledProgram> program, std::int64_t window,
                                                 ItemSource source = {});
-  /// Lowers and compiles a program for the data, which the make() above can use for other data too. Fails if the
-  /// processor that was chosen cannot run here.
+  /// Lowers and compiles a program for the data, which the make() above can use for other data too. Fails if code for
+  /// the processor that LEHR_CPU names cannot run here.
   static Result<std::shared_ptr<const CompiledProgram>> compile(const Analysed& analysed, const BoundData& data,
                                                                 const loops::LowerOptions& options, Backend backend,
                                                                 const loops::PassOptions& passes);
@@ -102,12 +104,12 @@ class Instance {
   struct Started {
     /// The kind of random start that was used.
     StartKind kind;
-    /// Why the start is not of the kind that was asked for; empty if it is.
+    /// Why the start is not of the requested kind; empty if it is.
     std::string failure = {};
   };
   /// Initialises all factors for a run. If a start of the kind `kind` fails, the first other kind that succeeds takes
-  /// its place; if all fail, the Error is that of `kind`. The result depends on seed and restart alone, not on the
-  /// method.
+  /// its place; if all fail, the Error is that of `kind`. A data matrix that must be symmetric and is not is an Error,
+  /// too. The result depends on seed and restart alone, not on the method.
   Result<Started> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Overwrites factors with the arrays of `--init`, which are named as in posterior.npz. `source` is the file, for
@@ -127,9 +129,11 @@ class Instance {
   /// variable with none keeps its draw. Only for models with sample factors. The value is always true.
   Result<bool> set_draw(const std::vector<std::vector<double>>& values);
 
-  /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.
-  /// An empty `draws` is filled. `locals` includes local variables, if they are stored (LowerOptions::save_locals).
-  /// Only for models with sample factors. Throws ReplayMismatch if `draws` are of another model.
+  /// Appends the current draw of each variable to `draws`. Its arrays have the name of the variable and the axes
+  /// [draw], then the axes and event axes of the variable; a category has the position of its value. An empty `draws`
+  /// gets these arrays. A joint variable is written as its members, other auxiliary variables are left out. `locals`
+  /// includes local variables, if they are stored (LowerOptions::save_locals). Only for models with sample factors.
+  /// Throws ReplayMismatch if `draws` are of another model.
   void append_draw(std::vector<NamedArray>& draws, bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
   /// Returns the parameters of all factors as arrays `variable.parameter`, the marginals of members of joint variables,

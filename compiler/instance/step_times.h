@@ -21,7 +21,8 @@ struct StepTime {
   loops::OperationCounts work;
 };
 
-/// Returns the cost of each step, in order of the schedule, with Backend::timed or interpreter.
+/// Returns the cost of each step in the order of the schedule, then that of cached sums, the ELBO, and all else. Only
+/// with Backend::timed or interpreter.
 std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
                                  const Functions& functions);
 

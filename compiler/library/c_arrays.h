@@ -16,7 +16,7 @@ struct lehr_arrays {
     std::vector<std::int64_t> shape;     // extents
     const double* values;                // in `owned`, or in the arrays of `fit`
     bool integer;                        // every value is whole
-    std::vector<std::string> plates;     // the plate of each axis; empty if unknown
+    std::vector<std::string> plates;     // the plate of each axis, or "chain" and "draw"; empty if unknown
     std::vector<const char*> axes = {};  // `plates` as C strings, set when the list is handed out
   };
   std::vector<Entry> entries = {};  // in order

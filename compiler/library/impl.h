@@ -23,8 +23,8 @@ struct Program::Impl {
   Analysed complete;                          // derivation for data without missing values
   Settings settings;                          // constants, sizes and labels
   MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
-  /// What program_of made of this program, by the names of those arrays of a fit that belong to no factor of this
-  /// program.
+  /// A cache of program_of(*this, fit): this program with the joint factors that a fit has. The keys are the names of
+  /// those arrays of the fit that belong to no variable of this program.
   struct OfFits {
     std::mutex mutex;
     std::map<std::set<std::string>, std::shared_ptr<const Impl>> programs = {};

@@ -80,16 +80,18 @@ struct CompileOptions {
   std::map<std::string, std::vector<std::string>> labels = {};  // names of elements, by plate
 };
 
-/// The state of a fit after a sweep, or after a step of svi.
+/// The state of a fit after a sweep, a step of svi, or a draw of exact sampling.
 struct Sweep {
-  std::int64_t restart = 0, iteration = 0;  // the restart, from 0, and the sweep or step in it
-  double elbo = 0;         // nats, at temperature 1; NaN if this sweep did not compute it (FitOptions::elbo_every)
+  std::int64_t restart = 0, iteration = 0;  // the restart, from 0, and the sweep, step or draw in it, from 1
+  /// The ELBO at temperature 1, in nats; of samplers the log joint density of the state. Steps of svi mostly have an
+  /// estimate. NaN if this sweep did not compute it (FitOptions::elbo_every).
+  double elbo = 0;
   double temperature = 1;  // 1 without annealing
   double objective = 0;    // nats; what a sweep at this temperature maximises
 };
 
-/// A function that is called after every sweep, on the thread that fits. It returns false to cancel the fit, which then
-/// returns what it has.
+/// A function that is called after every sweep, step or draw, on the thread that fits. It returns false to cancel the
+/// fit, which then returns what it has.
 using Callback = std::function<bool(const Sweep&)>;
 
 /// How a fit ended. `interrupted`: the callback cancelled it.
@@ -215,14 +217,15 @@ class Program {
 
   /// Fits the model to many data sets, several at a time on `options.threads` threads; what is compiled for one serves
   /// the others. Each result is that of fit() for the data set, or its error. The Error of the whole says what is wrong
-  /// with the options. `goes_on` is called on this thread, every 50 ms at most; it returns false to end all fits. Those
-  /// that had not begun then have an error of ExitCode::usage.
+  /// with the options. `goes_on` is called on this thread, at most once in 50 ms; it returns false to end all fits.
+  /// Those that had not begun then have an error of ExitCode::usage.
   Result<std::vector<Result<Fit>>> fit_many(std::span<const std::vector<DataView>> datasets,
                                             const FitOptions& options = {},
                                             const std::function<bool()>& goes_on = {}) const;
 
   /// Fits new data with the posterior of an earlier fit as the prior, as `lehr update` does. The posterior is taken to
-  /// the power `forget`, in (0, 1]. ExitCode::model if a factor cannot be a prior, ExitCode::data if the fit is one of
+  /// the power `forget`, in (0, 1]. The fit starts from the factors of `prior`, which replace those of equal names in
+  /// `options.init`. ExitCode::model if a factor cannot be a prior, ExitCode::data if the fit is one of
   /// another model, ExitCode::usage for other values of `forget`; otherwise errors are those of fit().
   Result<Fit> update(const Fit& prior, std::span<const DataView> data, double forget = 1,
                      const FitOptions& options = {}, const Callback& callback = {}) const;

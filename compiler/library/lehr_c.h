@@ -61,8 +61,9 @@ typedef struct {
   const char* const* axes; /* the plate of each axis, or "chain" and "draw"; null if unknown, or without axes */
 } lehr_array;
 
-/* A callback after every sweep, on the thread that fits. Returning 0 ends the fit, which then has what was found so
- * far. `user` is the pointer given to the function that fits; `elbo` is in nats. */
+/* A callback after every sweep, step of svi or draw of exact sampling, on the thread that fits. Returning 0 ends the
+ * fit, which then has what was found so far. `user` is the pointer given to the function that fits. `elbo` is in nats,
+ * NaN if the sweep did not compute it; samplers have the log joint density in its place. */
 typedef int32_t (*lehr_on_sweep)(void* user, int64_t restart, int64_t iteration, double elbo, double temperature);
 
 /* Returns the version of the library, such as "0.1.0". */
@@ -82,7 +83,7 @@ const char* lehr_program_describe(const lehr_program* program);
  * factors are the start. `from` and `on_sweep` may be null. */
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message);
-/* A callback on the calling thread, every 50 ms at most. Returning 0 ends all fits. */
+/* A callback on the calling thread, at most once in 50 ms. Returning 0 ends all fits. */
 typedef int32_t (*lehr_goes_on)(void* user);
 /* Fits the model to many data sets, several at a time on as many threads as the option "threads" says (0: all); what is
  * compiled for one serves the others. Data set k has the next `counts[k]` of the arrays in `data`. Options and `from`

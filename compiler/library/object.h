@@ -11,8 +11,9 @@
 
 namespace lehr {
 
-/// Compiles the model text that the object contains to a Program whose items are inferred by the object's own code. An
-/// error if this library cannot read it. The object must outlive the program.
+/// Compiles the model text that the object contains to a Program whose items are inferred by the object's own code.
+/// Elements of all plates count from 0 in it, as in the object. An error if this library cannot read the text. The
+/// object must outlive the program.
 Result<Program> program_of(const machine::Model& object);
 
 /// Returns a fit with the factors that the state has, except those of items. The numbers are copied.

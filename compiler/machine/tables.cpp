@@ -114,7 +114,7 @@ class Writer {
   /// Returns true if the plate is a set of its own; an alias refers to another plate.
   bool is_set(std::size_t plate) const { return m_.plates[plate].set == model::PlateId(plate); }
 
-  /// Writes a row for each run-time size, with the rule by which it becomes known.
+  /// Writes a row for each run-time size, with the rule that determines it.
   void write_sizes() {
     t_.sizes.resize(sizes_.size(), {SizeRule::fixed, 0, -1, 1});
     t_.size_plates.resize(t_.sizes.size());

@@ -1,5 +1,5 @@
 // Replaces each statement of a compound distribution by two (math::Compound): one for a hidden variable, one for the
-// value given it. The typed distribution is kept for messages, and for checks of its parameters.
+// value given it. The typed distribution is retained for messages, and for checks of its parameters.
 //
 //   y[n] ~ StudentT(df = 4, mean = mu, sd = s)     becomes     y.weight[n] ~ Gamma(shape = 0.5 * 4, rate = 0.5 * 4)
 //                                                              y[n] ~ Normal(mean = mu, precision = y.weight[n] * ...)

@@ -44,11 +44,12 @@ struct Plate {
   /// The plate behind `in`. A nested plate has one row of elements for each element of its parent, of its own length.
   std::optional<PlateId> parent;
   bool ordered = false;          // its elements are a sequence: `t-1` precedes `t`
-  std::optional<ExprId> size;    // the size behind `=`, an expression of constants and sizes
-  std::optional<GivenId> times;  // the data that count the copies of each element (`times`)
+  std::optional<ExprId> size;    // the size behind `=`, an expression of constants and sizes; absent without `=`
+  std::optional<GivenId> times;  // the data with the multiplicity of each element (`times`): counts, or real weights
   std::int64_t from = 0;         // the number of the first element in data and in the text of the model
-  /// Of a plate that the compiler adds: it has one element more than this plate. Examples are the sticks of
-  /// stick_breaking and the categories between the cuts of ordered_logistic.
+  /// Set for a plate that the compiler adds for the value of stick_breaking, cumulative or ordered_logistic: the plate
+  /// of the argument, which has one element fewer. The added plate is an alias (`set`) of the declared plate that it is
+  /// used with, if there is one.
   std::optional<PlateId> stick;
 };
 
@@ -59,9 +60,10 @@ struct Constant {
   std::optional<ExprId> value;  // absent for `const K;`, which --set or the data must give
 };
 
-/// Says in which row of a nested plate an element lies to which data refer: `row[n]` for the values `c[n]`.
+/// Says in which rows of a nested plate the elements lie that a given refers to. With `mu[row[n], c[n]]`, the value
+/// c[n] is an element of row row[n].
 struct ReferencedRow {
-  std::optional<GivenId> by = {};  // the data that have the row; none: it is the index along the first axis
+  std::optional<GivenId> by = {};  // the given with the rows (`row`); none: the row is the first index of the values
 };
 
 /// The type of a given, as declared: numbers, counts, elements of a plate, or vectors, matrices and probability
@@ -120,7 +122,7 @@ struct Variable {
   std::vector<PlateId> event;                   // event axes: (P) for a vector over P, (P, P) for a matrix
   math::Support support = math::Support::real;  // the set in which a value lies
   std::optional<PlateId> value_plate;           // of a category: the plate whose elements the values are
-  bool observed = false;                        // the data give its values
+  bool observed = false;                        // declared by `observe`: the data give its values, some may be missing
   bool clamped = false;                         // latent, and the data give some of its elements, or entries of vectors
   StatementId statement;                        // the statement that generates it; of an auxiliary, that of its host
   std::optional<Auxiliary> auxiliary;           // set for variables that stages after resolve() add
@@ -271,12 +273,13 @@ struct Distribution {
   /// In the row's order of canonical parameters. Optional ones may be absent.
   std::vector<Parameter> parameters;
   Span span;  // in the model file
-  /// If this is a part of a compound distribution: the one that was typed, as the only entry. Otherwise empty.
+  /// If this is a part of a compound distribution: the one that was typed, as the only entry. That of the hidden
+  /// variable's prior has no parameters. Otherwise empty.
   std::vector<Distribution> written = {};
 };
 
-/// Returns a distribution as the user typed it. If `d` is a part of a compound distribution, that is the compound one,
-/// else `d`.
+/// Returns the distribution that the user typed: the compound one if `d` is a part of it, else `d`. For the part that
+/// is the prior of the hidden variable it has the family and the span alone, without parameters.
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
 /// Limits of a variable. A latent value lies above `above` and below `below`. An observed value is censored from a
@@ -296,7 +299,9 @@ struct Statement {
   Span span;                              // in the model file
   Limits limits = {};                     // of the values
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
-  std::optional<ExprId> part = std::nullopt;  // of a mixture: its part, a bit that is 1 for `main`, or a category
+  /// Of a mixture: a reference to the added variable that selects the part. It is a bit that is 1 for `main`, or a
+  /// category that is 0 for `main` and k for the k-th of `others`, counted from 1.
+  std::optional<ExprId> part = std::nullopt;
 };
 
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
@@ -307,12 +312,13 @@ struct Potential {
 };
 
 /// A common prior of all members of a joint variable, which replaces the priors in their statements. It is the
-/// posterior of an earlier fit, in the exponential-family form of the joint variable's factor. The givens have the axes
-/// of the joint variable; their event axes are its coordinates.
+/// posterior of an earlier fit, or a power of it, in the exponential-family form of the joint variable's factor. The
+/// givens get their axes in conditionals::replace_prior(): those of the joint variable; event axes run over its
+/// coordinates.
 struct JointPrior {
   std::size_t guide = 0;                                 // which entry of Guide::joint it belongs to
   std::vector<std::pair<math::Stat, GivenId>> naturals;  // natural parameters, by statistic
-  GivenId constant;                                      // the log normaliser that makes the density integrate to one
+  GivenId constant;  // minus the log normaliser A(natural parameters), so that the density integrates to one
 };
 
 /// Variables that share one factor.
@@ -368,8 +374,8 @@ struct Model {
 namespace lehr {
 
 /// Resolves an Ast to a Model: names, plates, shapes and supports. Compound distributions and mixtures are expanded
-/// into statements with added variables. Errors and warnings go to `diagnostics`. Returns the Model if there are no
-/// errors.
+/// into statements with added variables. Errors and warnings go to `diagnostics`. Returns nothing if it adds an error;
+/// errors that `diagnostics` already has do not count.
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -7,7 +7,8 @@
 
 namespace lehr {
 
-/// Returns a whole model as text: its plates, its givens, and its statements with resolved indices and supports.
+/// Returns a whole model as text: constants, plates, givens, statements with resolved indices and supports, potentials,
+/// and the guide.
 std::string print(const model::Model& model);
 /// Returns an expression in the notation of the language, such as `mu[z[n]]`. Messages and `lehr derive` use it.
 std::string print(const model::Model& model, model::ExprId expr);

@@ -68,7 +68,7 @@ struct Context {
 };
 
 /// The progress of inferring a variable's header, its type: support, event axes, and the plate of its values. `open`
-/// marks a header that is being inferred; meeting it again is a cycle.
+/// marks a header that is being inferred; meeting it again is a cycle. `broken` marks one that cannot be inferred.
 enum class HeaderState { untouched, open, done, broken };
 
 /// The working state of lehr::resolve, which makes a Model of an Ast.
@@ -91,14 +91,15 @@ struct Resolver {
   bool too_complex = false;                // the limit was exceeded: nothing further is resolved
 };
 
-/// Returns the candidate with the smallest edit distance to a misspelt name, if one is near enough. (resolve_names.cpp)
+/// Returns the candidate with the smallest edit distance to a misspelt name, or nothing if the distance is more than a
+/// third of the name's length (at least 1). (resolve_names.cpp)
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
 /// Adds a note to an error about an unknown name, if there is something to suggest. If another language has something
 /// of that name, the note gives its name or notation in Lehr; otherwise it is "did you mean ...?" with the nearest
 /// candidate. (resolve_names.cpp)
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
-/// Adds a note "did you mean ...?" to an error about an unknown name. Candidates are the declared names, of one kind if
-/// `kind` is given. Only the first errors get a note, because later ones are not shown. (resolve_names.cpp)
+/// Does the same with the declared names as candidates, those of one kind if `kind` is given. Only the first
+/// diagnostics get a note, because later ones are not shown. (resolve_names.cpp)
 void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name, std::optional<SymbolKind> kind = {});
 /// Returns all names that the model file declares, or those of one kind. (resolve_names.cpp)
 std::vector<std::string> names_of(const Resolver& r, std::optional<SymbolKind> kind = std::nullopt);
@@ -107,8 +108,9 @@ Symbol* find(Resolver& r, const std::string& name);
 /// Registers a declared name and returns true. If the name is declared already, reports that and returns false.
 /// (resolve_names.cpp)
 bool declare(Resolver& r, const ast::Name& name, SymbolKind kind, std::size_t index);
-/// Returns the plate (index set) that a name denotes, and marks the name as used. Reports an error and returns nothing
-/// if there is no such plate. (resolve_names.cpp)
+/// Returns the plate (index set) that a name denotes, and marks the name as used. It may be an alias: resolve_alias()
+/// gives the plate that it stands for. Reports an error and returns nothing if there is no such plate.
+/// (resolve_names.cpp)
 std::optional<PlateId> plate_named(Resolver& r, const ast::Name& name);
 /// Resolves the plates between the brackets of a declaration `x[doc, token]`, replacing aliases. Reports unknown
 /// plates, repeated ones, and nested plates that do not follow their parent. `owner` is the declared name, for
@@ -148,7 +150,8 @@ bool infer_header(Resolver& r, VariableId variable);
 std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr,
                                         const ast::Reference& reference);
 /// Resolves one expression between index brackets, such as the `z[n]` in `mu[z[n]]`. `axis` is the plate that the
-/// indexed name has at this position. Returns nothing after an error. (resolve_indices.cpp)
+/// indexed name has at this position; a constant index counts its elements. The caller compares it with the plate of
+/// any other index. Returns nothing after an error. (resolve_indices.cpp)
 std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId expr, PlateId axis);
 
 /// Appends an expression to the model and returns its id. (resolve_expressions.cpp)

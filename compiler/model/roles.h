@@ -8,7 +8,7 @@
 namespace lehr::model {
 
 /// Returns true if anything depends on the variable: a parameter, a limit, a mixture's selector or a potential mentions
-/// it.
+/// it. A chain depends on itself.
 bool has_children(const Model& model, VariableId variable);
 
 /// Returns why a variable cannot be partly observed (Variable::clamped); an empty string if it can.

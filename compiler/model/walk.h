@@ -30,7 +30,7 @@ std::vector<ExprId> roots_of(const Statement& statement);
 bool is_lagged(const VariableRef& ref);
 
 /// Returns the plates that number the coordinates which a member contributes to one element of its joint variable. A
-/// nested plate also stands for its parent.
+/// nested plate stands for its parent too, which is left out.
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member);
 
 /// Returns true if the variable is a joint one, which replaces several variables that share a factor

@@ -33,8 +33,8 @@ Result<AnnealSpec> parse_anneal(const std::string& text);
 
 /// Parses the value of `temper` for variational tempering:
 /// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100,
-/// spacing=geometric|inverse] or local[:...], which has the same fields but no normaliser=prior. Returns an error of
-/// ExitCode::usage otherwise.
+/// spacing=geometric|inverse] or local[:...], which has the same fields but no normaliser=prior, and the defaults
+/// max=1.5 and levels=25. Returns an error of ExitCode::usage otherwise.
 Result<TemperSettings> parse_temper(const std::string& text);
 
 /// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures. Returns

@@ -12,7 +12,7 @@ namespace lehr {
 
 /// Draws `draws` values from each factor in `posterior` whose family and parameters a model could write. The arrays are
 /// over [draw], the axes and the event axes of each variable; a joint factor has one for each member. Other variables
-/// are left out: points, categories, and chains, whose elements depend on each other.
+/// are left out: points, categories, auxiliary variables, and chains, whose elements depend on each other.
 std::vector<NamedArray> draws_from_factors(const Analysed& analysed, const std::vector<NamedArray>& posterior,
                                            std::int64_t draws, Rng rng);
 

@@ -20,15 +20,15 @@ namespace lehr {
 class FactorSampler {
  public:
   /// Prepares the factors of the variables that are `wanted` (by VariableId). Steps of a chain are drawn together where
-  /// `posterior_moments` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors.
-  /// `posterior_moments` must outlive the object.
+  /// `posterior_moments` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors,
+  /// or if a factor cannot be drawn. `posterior_moments` must outlive the object.
   static Result<FactorSampler> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                     const std::vector<bool>& wanted, PosteriorMoments& posterior_moments);
 
   /// Draws every element that is `d_connected` (by VariableId and element) from its factor into `to`; the others stay.
   /// Members of a joint factor are drawn together, elements of chains without covariances independently. `rng_of` gives
-  /// the random numbers. An element of a factor uses those of its element of the factor's first variable; a joint
-  /// variable (`guide joint`) uses those of element 0 of its first member for all its elements.
+  /// the random numbers for an element of a variable. A factor of a mean and its precision is drawn with those of the
+  /// mean's element, a joint variable (`guide joint`) as a whole with those of element 0 of its first member.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, const RngOf& rng_of) const;
   /// Draws as above, with all random numbers from one stream.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const;

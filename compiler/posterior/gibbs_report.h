@@ -11,8 +11,8 @@ namespace lehr {
 
 /// What one chain of a sampler has drawn. One restart is one chain.
 struct GibbsReport {
-  /// One array for each variable, over [draw] and the axes of the variable. The value of a category is its position,
-  /// from 0.
+  /// One array for each variable that was drawn, as Instance::append_draw() makes them: over [draw], the axes and the
+  /// event axes of the variable. The value of a category is its position, from 0.
   std::vector<NamedArray> draws;
   /// The log joint density of the model in nats, by draw.
   std::vector<double> log_joint;

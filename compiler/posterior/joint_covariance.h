@@ -36,13 +36,14 @@ class JointCovariance {
   /// Returns true if the precision of the factor is sparse. Its covariance matrix has no root then; variance() takes
   /// its place.
   bool is_sparse() const { return sparse_ != nullptr; }
-  /// Returns the variance of a weighted sum of coordinates of a sparse factor.
+  /// Returns the variance of a weighted sum of coordinates of a sparse factor; `weights` are by coordinate. Only if
+  /// is_sparse().
   double variance(const std::map<std::size_t, double>& weights) const;
   /// Returns the root of the covariance matrix (math::Spread::root) of the element with this number, and the number's
   /// coordinate in it. The pointer is null for a sparse factor.
   std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
 
-  /// Returns the number of coordinates of an element of the factor.
+  /// Returns the number of coordinates of an element of the factor. The precision of a scaled vector is its last one.
   std::size_t extent() const { return extent_; }
   /// Returns the element of the factor and the coordinate that a number of a member has.
   std::pair<std::size_t, std::size_t> position_of(model::VariableId v, std::size_t number) const;

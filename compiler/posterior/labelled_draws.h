@@ -28,7 +28,8 @@ struct PlateNames {
   std::map<std::string, ParentIndex> parent_index;         // by the name of the nested plate
 };
 
-/// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by those of `plates`.
+/// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by one for each of `plates`,
+/// which gets the coordinates of the plate. The group gets no second coordinate of a name that it has.
 void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, const std::vector<Coordinate>& leading,
                const std::vector<std::string>& plates);
 
@@ -38,7 +39,7 @@ Coordinate counted(const std::string& axis, std::int64_t extent);
 /// Arranges the draws of all chains in groups: `posterior`, `sample_stats` (with `lp`, the log joint density in nats)
 /// and `observed_data`. If the chains have predictive quantities, there are `log_likelihood` and
 /// `posterior_predictive`, too. All chains must have the same number of draws, at least one. `references` are added
-/// back to the data.
+/// back to the observed data; the draws have them already.
 LabelledArrays labelled_draws(const model::Model& model, const BoundData& data, const CentringOffsets& references,
                               const std::vector<const GibbsReport*>& chains);
 

@@ -1,8 +1,8 @@
 // Finds the factor that the saved arrays belong to, gathers its parameters element by element, and calls the functions
 // of its row: `moments` for mean and sd, `margins` for quantiles.
 //
-// In a joint factor of a mean and its precision, the two variables are saved apart. Each variable's numbers are a slice
-// of the numbers of the factor: the mean first, then the precision.
+// In a joint factor of a mean and its precision, each variable is saved with its own parameters. Its numbers are a
+// slice of the numbers of the factor: the mean first, then the precision.
 #include "compiler/posterior/moments.h"
 
 #include <algorithm>

@@ -30,8 +30,9 @@ inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd", *kDrawnMcse 
 /// Returns true if a sampler made the fit: it has draws and no factors.
 bool is_sampled(const SavedFit& fit);
 
-/// Computes the moments of a saved variable. `family` is the family of its factor. `joint` is the other member of a
-/// joint factor of a mean and a precision, or null; without it, the sd of the mean is empty.
+/// Computes the moments of a saved variable; of a sampled one they are those that were stored. `family` is the family
+/// of its factor. `joint` is the other member of a joint factor of a mean and a precision, or null; without it, the sd
+/// of the mean is empty.
 ///
 /// Moments that do not exist are infinite. Returns nullopt if the saved parameters are not those of the family or of
 /// its point factor, or if their shapes disagree.

@@ -50,7 +50,7 @@ double constant_value(const Polynomial& p);
 
 /// Returns the product of two monomials.
 Monomial operator*(const Monomial& a, const Monomial& b);
-/// Returns the sum of two polynomials, not merged.
+/// Returns the sum of two polynomials, not merged. Two constants give their sum as one monomial, or none if it is 0.
 Polynomial operator+(Polynomial a, const Polynomial& b);
 /// Returns the product of two polynomials, not merged.
 Polynomial operator*(const Polynomial& a, const Polynomial& b);
@@ -61,8 +61,8 @@ Polynomial scaled(Polynomial p, double by);
 Polynomial merged(Polynomial p);
 
 /// Returns 1 / p for a single monomial: the coefficient and each atom become their reciprocals. A polynomial without
-/// atoms gives the reciprocal of its constant value. Returns nullopt if p is 0 (empty), has several monomials with
-/// atoms, or has an atom 1 - x or one of an inverse matrix.
+/// atoms gives the reciprocal of its constant value. Returns nullopt if p is 0 (empty), has several monomials of which
+/// some have atoms, or has an atom 1 - x or one of an inverse matrix.
 std::optional<Polynomial> inverse_of(const Polynomial& p);
 
 /// The value of an expression; nullopt if it is no polynomial or would be longer than kMaxMonomials. The operators give

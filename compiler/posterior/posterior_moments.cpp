@@ -74,7 +74,7 @@ std::optional<ElementMarginal> law_of(const math::FamilyRow& row, const math::Fa
   });
 }
 
-/// Turns NaN into nullopt; moments may be infinite.
+/// Returns nullopt for NaN, else the number; moments may be infinite.
 std::optional<double> finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : std::optional<double>(x); }
 
 }  // namespace

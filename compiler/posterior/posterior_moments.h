@@ -44,8 +44,8 @@ class ElementMarginal {
   mutable std::optional<math::Spread> spread_;  // the second moments, once they are computed
 };
 
-/// Identifies one independent factor of the posterior. All d-connected elements of a chain, or of a joint factor, have
-/// the same key; every other element has its own.
+/// Identifies one independent factor of the posterior. All d-connected elements of a chain, or of a joint variable,
+/// have the same key. Every other element has its own, which a mean shares with its precision if one factor has both.
 struct FactorKey {
   /// The block of the factor, and the position of its element; a fixed value where the whole block is one factor.
   std::size_t block = 0, position = 0;
@@ -63,8 +63,8 @@ class PosteriorMoments {
                    const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic);
 
   /// Returns the marginal of an element, or null if it has no closed form: the family has no moments, or the element is
-  /// not d-connected and has latent parents other than categories with values. Categories have none. Elements of
-  /// observed variables count as not d-connected.
+  /// not d-connected and has latent parents other than categories with values. Categories have none, and neither has a
+  /// d-connected element whose factor was not saved. Elements of observed variables count as not d-connected.
   const ElementMarginal* find(Element e);
   /// Returns true if the element is d-connected but its factor has no marginal here. Its distribution given its parents
   /// is then no substitute.

@@ -16,10 +16,10 @@ namespace lehr {
 /// The probabilities of the quantiles in the table.
 inline constexpr std::array kTableProbabilities{0.05, 0.5, 0.95};
 
-/// The rows of one variable, row-major. A category has the probabilities of its values, along the last axis.
+/// The numbers of one variable, row-major. A category has the probabilities of its values, along the last axis.
 struct VariableSummary {
   std::string variable;             // name of the variable
-  std::vector<std::string> axes;    // names of the plates, one for each extent in `shape`
+  std::vector<std::string> axes;    // name of the plate of each axis in `shape`; `axis_K` for position K if unknown
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
   /// Mean and standard deviation of each number; NaN where there is none.
   std::vector<double> mean, sd;

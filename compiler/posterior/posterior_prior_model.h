@@ -21,7 +21,7 @@ struct PosteriorPriorParameter {
   model::GivenId given;                    // the given that holds its values
 };
 
-/// A joint factor whose natural parameters and log normaliser have become givens (model::JointPrior).
+/// A joint factor whose natural parameters and negative log normaliser have become givens (model::JointPrior).
 struct PosteriorPriorJoint {
   conditionals::BlockId block;  // the block of the factor
   std::string name;             // name of the joint variable
@@ -57,8 +57,9 @@ struct Updatable {
   Priors priors;      // the givens with the two weights and the parameters of the other prior
 };
 
-/// Makes a model with both priors of each global variable, each multiplied by a weight that is a given. `options` are
-/// those that `complete` was analysed with. Fails as make_posterior_prior does with OriginalPriors::retained.
+/// Makes a model with both priors of each global variable: the log density of each prior is multiplied by a weight that
+/// is a given. `options` are those that `complete` was analysed with. Fails as make_posterior_prior does with
+/// OriginalPriors::retained.
 Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
                                const density::ExpandOptions& options);
 

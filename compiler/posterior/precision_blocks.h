@@ -20,7 +20,8 @@ struct StepCoordinate {
   std::size_t step = 0, coordinate = 0;
 };
 
-/// Blocks of a precision matrix, by a step and a later one. Rows are the coordinates of the later step.
+/// Blocks of a precision matrix, by a step and a later one. Rows are the coordinates of the later step, columns those
+/// of the earlier one. Steps that have no product in the log density have no block.
 using PrecisionBlocks = std::map<std::pair<std::size_t, std::size_t>, Eigen::MatrixXd>;
 
 /// A chain whose steps consist of the numbers of one or several variables.
@@ -34,8 +35,8 @@ struct ChainLayout {
 /// products of two steps are averaged over the other factors. Only elements with values, and latent ones that are
 /// d-connected to data (`d_connected`, by VariableId and element), count. `mean` returns E[p] over the other factors.
 ///
-/// Returns nullopt if a potential depends on the chain. So it does if an element whose density has two steps is not
-/// Normal with a mean linear in them, has a multiplicity, or is partly missing.
+/// Returns nullopt if a potential depends on the chain, or where `mean` returns nullopt. So it does if an element whose
+/// density has two steps is not Normal with a mean linear in them, has a multiplicity, or is partly missing.
 std::optional<PrecisionBlocks> precision_blocks(const ChainLayout& chain, const Symbolic& symbolic,
                                                 const std::vector<std::vector<bool>>& d_connected,
                                                 const std::function<std::optional<double>(const Polynomial&)>& mean);

@@ -23,10 +23,10 @@ struct PredictivePlan {
   std::int64_t every(std::int64_t of) const;
 };
 
-/// Plans so that a chain stores at most `max_scalars` numbers of each kind, log likelihoods and replicated data. There
-/// are none if an observed variable is in a potential, whose normaliser cannot be computed, or if elements have
-/// multiplicities other than 1. Nor are there any if nothing is observed, if one draw has more than `max_scalars`
-/// numbers, or if the local variables have more than 20 million.
+/// Plans so that a chain stores at most `max_scalars` numbers of each kind, log likelihoods and replicated data; with 0
+/// none are wanted. There are none if an observed variable is in a potential, whose normaliser cannot be computed, or
+/// if elements have multiplicities other than 1. Nor are there any if nothing is observed, if one draw has more than
+/// `max_scalars` numbers, or if the local variables have more than 20 million.
 PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t max_scalars);
 
 /// The predictive quantities of some draws of a chain.

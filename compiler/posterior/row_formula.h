@@ -29,13 +29,13 @@ class RowFormula {
 
   /// Returns the formula at these values of its index variables.
   MaybePolynomial value(const math::Expr& e, const SumIndices& at);
-  /// Returns a sum over an event index.
+  /// Returns a sum over an event index; nullopt for a maximum (math::Sum::largest).
   MaybePolynomial sum(const math::Sum& s, const SumIndices& at);
   /// Returns an entry of a parameter under the name that the model uses.
   MaybePolynomial written(const std::string& name, std::size_t j, std::size_t l) const;
   /// Returns an entry of the inverse of a matrix parameter.
   MaybePolynomial inverse_entry(const std::string& name, std::size_t j, std::size_t l);
-  /// Returns an entry of the inverse of a latent matrix times a common monomial.
+  /// Returns an entry of the inverse of a parameter that is a latent matrix times a monomial, the same for all entries.
   MaybePolynomial inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;
   /// Returns the parameter in the model that a canonical one is computed from, or null.
   const model::Parameter* spelled(const std::string& canonical) const;

@@ -45,7 +45,7 @@ std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedV
 /// Determines the sizes of the saved parameters. Returns nullopt if the shapes of the arrays contradict each other.
 std::optional<FactorLayout> layout_of(const SavedFactor& s);
 
-/// Returns the exported parameters of one element.
+/// Returns the exported parameters of one element. Not for a factor with a sparse precision, which SavedSparse reads.
 math::Environment parameters_of(const SavedFactor& s, const FactorLayout& layout, std::size_t element);
 
 /// Returns a function that draws one element of the factor; empty if it cannot be drawn.

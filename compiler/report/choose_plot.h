@@ -10,7 +10,7 @@
 
 namespace lehr::report {
 
-/// What the user asked of the plots.
+/// The options of the user for the plots.
 struct PlotOptions {
   std::map<std::string, ImageShape> images;  // height and width of images, by the plate whose elements are their pixels
   std::size_t top = 12;                      // number of most probable elements listed of a large simplex

@@ -21,8 +21,8 @@ struct Trace {
 /// if it lacks a column other than `held_out`.
 Trace read_trace(const SavedFit& fit);
 
-/// Returns plots of ELBO, temperature and held-out score by sweep. Returns empty markup for traces of less than two
-/// rows.
+/// Returns plots by sweep: of the ELBO, of the temperature unless it is always 1, and of the held-out score if there is
+/// one. Returns empty markup for traces of less than two rows.
 Markup curves(const SavedFit& fit, const Trace& trace);
 
 /// Returns a plot of the final ELBO of the best candidate runs, at most twelve: the starts of a search and its annealed

@@ -5,9 +5,9 @@
 
 namespace lehr::report {
 
-/// Returns a table with one row for each array of data. A row has the array's name, role and axes, the counts of
-/// present and missing numbers, and their mean, standard deviation, minimum and maximum. For categories it counts the
-/// values that occur.
+/// Returns a table with one row for each array of data that has elements. A row has the array's name, role and axes,
+/// the counts of present and missing numbers, and the mean, standard deviation, minimum and maximum of those present.
+/// For categories it has in their place how many different values occur. Empty markup if there is no such array.
 Markup data_summary(const model::Model& m, const BoundData& data);
 
 }  // namespace lehr::report

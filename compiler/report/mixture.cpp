@@ -2,7 +2,7 @@
 //
 // A mixture is found by its form. In `x[n] ~ Normal(mu[z[n]], tau[z[n]])`, one latent category `z` selects the
 // parameters, and nothing else of item n occurs in them. The statement is then evaluated with all parameters at their
-// posterior means and `z` at each value in turn. So any parameterisation works, and any other terms of the statement
+// posterior means, once for each value of `z`. So any parameterisation works, and any other terms of the statement
 // are included.
 #include "compiler/report/mixture.h"
 

@@ -63,8 +63,8 @@ struct ImageShape {
 /// element below it.
 ///
 /// Shows at most `most` images, fewer if they are large (in all some 5 * kMostTiles pixels, but at least one image).
-/// Components with weights below kMinShownWeight are left out. A sentence above the images says how many of them are
-/// shown.
+/// Components with weights below kMinShownWeight are left out. A sentence above the images says how many images and
+/// components are not shown.
 Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, ImageShape shape, std::size_t most);
 
 /// Sequences that are stored one after another along an axis, as those of a nested ordered plate. Without offsets there
@@ -74,7 +74,8 @@ struct Sequences {
   std::string plate;                  // plate whose elements are the sequences, for their names
 };
 /// Returns plots of a variable along its ordered axis, one for each sequence and at most `most` of them: means as a
-/// line, intervals as a band. `observations` are data on the same axes to be drawn as dots, or empty.
+/// line, intervals as a band. `observations` are data on the same axes to be drawn as dots, or empty. They are drawn
+/// for a variable of numbers, not for one of vectors.
 Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
                const std::vector<double>& observations, std::size_t most);
 /// Returns plots of the probabilities of categories along their ordered axis, as stacked areas, one for each sequence

@@ -10,9 +10,9 @@
 
 namespace lehr::schedule {
 
-/// Returns the invariances of the model: one for each plate of components and each set of variables that are connected
-/// by products over it. The steps, stages and storage of `s` must be decided; index variables are added to its algebra.
-/// Sums over items are terms in the result; regroup() replaces them by statistics.
+/// Returns the invariances of the model: at most one for each plate of components and each set of variables that are
+/// connected by products over it. The steps, stages and storage of `s` must be decided; index variables are added to
+/// its algebra. Sums over items are terms in the result; regroup() replaces them by statistics.
 std::vector<Invariance> find_invariances(const model::Model& m, Schedule& s);
 
 /// Returns true if the old factor of the block may be ignored when a transformation changes the others. If an item

@@ -203,7 +203,7 @@ class ScaleFinder {
     return out;
   }
 
-  /// Writes the terms as derivatives. Returns false if the constants of one are not known.
+  /// Writes the terms as derivatives. Returns false if constants_of() gives none for one of them.
   bool collect(const density::Poly& terms, std::size_t order, std::vector<Shift::Derivative>& out) const {
     for (const Term& t : terms) {
       std::optional<std::vector<IndexId>> components = constants_of(a_, t.coef, ArrayId(s_.arrays));

@@ -256,7 +256,7 @@ class ShiftFinder {
     t.atoms.push_back(std::move(w));
   }
 
-  /// Returns the derivative of the term along the shift, as terms in which factors of one element may stand apart;
+  /// Returns the derivative of the term along the shift, as terms in which one element may have several atoms;
   /// nothing if the term is no polynomial in what moves.
   std::optional<density::Poly> derivative(const Term& t, const Candidate& c, const Shift& shift) const {
     density::Poly out;
@@ -341,7 +341,7 @@ class ShiftFinder {
     }
   }
 
-  /// Writes the terms as derivatives, like terms added up. Returns false if the constants of one are not known,
+  /// Writes the terms as derivatives, like terms added up. Returns false if constants_of() gives none for one of them,
   /// or if no expectation of a statistic is formed.
   bool collect(density::Poly terms, std::size_t order, std::vector<Shift::Derivative>& out) const {
     const auto is_formed = [&](const Atom& x) {

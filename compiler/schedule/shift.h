@@ -19,8 +19,8 @@ namespace lehr::schedule {
 std::vector<Shift> find_shifts(const model::Model& m, Schedule& s);
 
 /// Returns the indices of the constants, elements of the array `step`, that are factors of the coefficient. A constant
-/// that occurs twice is listed twice. If the coefficient is a sum, all summands must have the same constants, otherwise
-/// nothing is returned.
+/// that occurs twice is listed twice; the list is empty if no constant is a factor. If the coefficient is a sum, all
+/// summands must have the same constants, otherwise nothing is returned.
 std::optional<std::vector<density::IndexId>> constants_of(const density::Algebra& a, density::CoefId c, ArrayId step);
 
 }  // namespace lehr::schedule

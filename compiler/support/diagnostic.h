@@ -94,7 +94,8 @@ class Diagnostics {
 /// then the notes.
 ///
 /// They are sorted by span, and exact duplicates are shown once. At most `most` errors and `most` warnings are shown; a
-/// last line counts the others. Control characters in text from the model are escaped.
+/// line at the end counts the other warnings, and one the other errors. Control characters in text from the model are
+/// escaped.
 std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most = 20);
 
 }  // namespace lehr

@@ -24,8 +24,9 @@ std::string listed(Range&& all, Text text = {}, std::string_view between = ", ")
 /// Returns `[list]`, or an empty string if the list is empty: the index list of a printed name.
 inline std::string bracketed(const std::string& list) { return list.empty() ? "" : "[" + list + "]"; }
 
-/// How tightly the outermost operator of a printed expression binds, from loose to tight: `a + b`; `sum(j) a` and `-a`;
-/// `a * b`; an operand of a power or of a prefix; a name, number or call.
+/// How tightly the outermost operator of a printed expression binds, from loose to tight. kSum: `a + b`; kTerm: what
+/// may stand behind a minus; kProduct: `a * b`; kFactor: what may stand behind `*` or `/`; kAtom: a name, number or
+/// call.
 enum Strength { kSum, kTerm, kProduct, kFactor, kAtom };
 
 /// A printed expression and the binding strength of its outermost operator.

@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Formats diagnostics about a model file as render(const Diagnostics&, ...) does: sorted by span, duplicates once, at
-/// most `most` of each severity.
+/// Formats diagnostics about a model file, all of which must have a span, as render(const Diagnostics&, ...) does:
+/// sorted by span, duplicates once, at most `most` of each severity.
 std::string render(const std::vector<Diagnostic>& diagnostics, const Source& source, std::size_t most = 20);
 
 }  // namespace lehr
