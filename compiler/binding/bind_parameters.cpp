@@ -115,9 +115,11 @@ void check_array(Binder& b, const WrittenParameter& at, GivenId id, std::size_t 
   std::vector<double>& values = b.out.givens[id.index()].values;
   const Support domain = at.parameter.spelling->domain;
   if (it == b.slots.end() || rank == 2) return;  // the fit checks matrices when it factorises them
-  if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex)
-    b.out.givens[id.index()].has_zeros =
-        replace_zero_concentrations(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
+  if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex) {
+    // Several distributions may have the same array, whose zeros the first of them replaces.
+    const auto width = static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]);
+    if (replace_zero_concentrations(values, width)) b.out.givens[id.index()].has_zeros = true;
+  }
   const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* requirement = wanted(domain, values[i]);

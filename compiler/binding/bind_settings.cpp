@@ -109,6 +109,15 @@ void read_settings(Binder& b) {
   }
 }
 
+namespace {
+
+/// Returns the message for a constant that is NaN or infinite.
+std::string not_finite(const std::string& constant) {
+  return fmt::format("the value of constant '{}' is not a finite number", constant);
+}
+
+}  // namespace
+
 std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
   if (b.constants_done[id.index()]) return b.constants[id.index()];
   // Marked before the evaluation, which ends a cycle of constants.
@@ -117,17 +126,16 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
   if (c.value) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
-    if (value && !std::isfinite(*value)) {
-      problem(b, ExitCode::usage, option("set"),
-              fmt::format("the value of constant '{}' is not a finite number", c.name));
-    }
+    if (value && !std::isfinite(*value)) problem(b, ExitCode::usage, option("set"), not_finite(c.name));
     return value;
   }
   if (b.data) {
     const auto it = b.data->find(c.name);
     if (it != b.data->end() && it->second.values.size() == 1 && it->second.levels.empty()) {
-      b.constants[id.index()] = it->second.values.front();
-      return b.constants[id.index()];
+      const double value = it->second.values.front();
+      if (!std::isfinite(value)) problem(b, ExitCode::data, it->second.source, not_finite(c.name));
+      b.constants[id.index()] = value;
+      return value;
     }
   }
   if (!b.data) return std::nullopt;

@@ -206,7 +206,7 @@ double TemperedNormaliser::copies(PlateId plate, std::int64_t first, std::int64_
 
 std::vector<double> TemperedNormaliser::copies() const {
   std::vector<double> out;
-  if (statements_.empty()) return out;
+  if (statements_.empty() || connected_) return out;
   const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
   for (std::int64_t i = 0; i < data_.sizes[plate.index()]; ++i)
     out.push_back(copies(plate, i, i + 1));

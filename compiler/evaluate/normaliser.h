@@ -55,7 +55,7 @@ class TemperedNormaliser {
                                            const Concentrations& concentrations = {}) const;
 
   /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`). It is empty if no
-  /// statement is tempered.
+  /// statement is tempered, and if C(T) is no product over items.
   std::vector<double> copies() const;
 
   /// An estimate of log C(T) at each temperature, and its standard error, in nats; the error is empty if it is exact.

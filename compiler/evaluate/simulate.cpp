@@ -123,10 +123,12 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
   if (std::optional<Error> e = copies(fixed, *data)) return *e;
   if (std::optional<Error> e = parts_of_vectors(fixed, *data)) return *e;
   if (std::optional<Error> e = too_large(footprint(fixed, *data))) return *e;
-  ModelEvaluator forward(fixed, *data);
+  // The evaluator has the model itself: limits of a latent variable truncate it, given values or not.
+  ModelEvaluator forward(model, *data);
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
     const std::span<double> x = forward.values(VariableId(k));
     if (model.variables[k].observed) std::fill(x.begin(), x.end(), std::nan(""));
+    else std::ranges::copy(data->observed[k].values, x.begin());
   }
   Rng rng(seed);
   if (std::optional<Error> e = draw_values(forward, rng)) return *e;

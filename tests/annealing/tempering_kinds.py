@@ -383,6 +383,12 @@ def energies():
     return f"1/T {b.round(4)}"
 
 
+def single_number():
+    """One number on no plate: C(T) is the integral of its density to the power 1 / T."""
+    want = 0.5 * np.log(2 * np.pi * 4 * T) - 0.5 * B * np.log(2 * np.pi * 4)
+    return same(normaliser("model m { mu ~ Normal(mean = 0, sd = 1); observe x ~ Normal(mean = mu, sd = 2); }", {"x": 1.5}), want)
+
+
 def refused():
     """What stays refused, with its reason."""
     chain = """model m { plate t ordered; plate k = 2; A[k] ~ Dirichlet(concentration = 1) over k;
@@ -402,4 +408,4 @@ def refused():
 finish({f.__name__: f for f in (logistic, binomial, negative_binomial, multinomial_logit, ordered, probit, switched_probit, censored,
                                 absolute, sources, mixed_probabilities, concentrations, many_counts, spins, lattice, single_chain, second_order,
                                 factorial_chains, annotators, blocks, several_plates, own_parameters, known_values, missing_data,
-                                first_element, energies, ends, refused)})
+                                first_element, single_number, energies, ends, refused)})

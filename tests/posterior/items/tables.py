@@ -589,6 +589,19 @@ def zeros_in_concentrations():
 
 
 @holds
+def zeros_of_two_distributions():
+    """Two distributions with the same array of concentrations forbid the same transitions as with an array each."""
+    c = [[1.0, 1, 0], [0, 1, 1], [0, 0, 1]]
+    data = {"c": c, "d": c, "p0": [1.0, 0, 0], "mu": [-2.0, 0, 2], "y": RNG.normal(size=12) + np.repeat([-2.0, 0.0, 2.0], 4), "w": RNG.normal(size=12)}
+    text = """model m { plate t ordered; plate k; data c[k] : vector over k; data d[k] : vector over k; data p0 : simplex over k; data mu[k] : real;
+      A[k] ~ Dirichlet(concentration = c[k]) over k; B[k] ~ Dirichlet(concentration = %s[k]) over k;
+      z[t] ~ Categorical(A[z[t-1]]) start Categorical(p0); observe y[t] ~ Normal(mean = mu[z[t]], sd = 1);
+      v[t] ~ Categorical(B[v[t-1]]) start Categorical(p0); observe w[t] ~ Normal(mean = mu[v[t]], sd = 1); }"""
+    own, shared = fit(text % "d", data, *TIGHT), fit(text % "c", data, *TIGHT)
+    return close(shared.elbo, own.elbo, 1e-9) and np.all(shared.posterior["B.concentration"][np.array(c) == 0] < 1e-3)
+
+
+@holds
 def zeros_against_data():
     """Data that go back where a concentration of 0 forbids it: no start and no draw gives the transition mass, and every way back is
     paid for in the ELBO. Coordinate ascent by hand: forward and backward over expected logarithms, counts into the one row that has

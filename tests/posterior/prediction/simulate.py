@@ -238,6 +238,19 @@ def totals_from_data():
 
 
 @check
+@check
+def truncated_beside_values():
+    """Values of some elements of a latent variable with limits: the others are truncated, as without any."""
+    model = "model m { plate n; x[n] ~ Normal(mean = 0, sd = 1) above 0.5; observe y[n] ~ Normal(mean = x[n], sd = 1); }"
+    given = np.full(2000, np.nan)
+    given[0] = 1.25
+    x = simulate(model, "--sizes", "n=2000", data={"x": given})["x"]
+    assert x[0] == 1.25
+    found = stats.kstest(x[1:], stats.truncnorm(0.5, np.inf).cdf)
+    assert x.min() > 0.5 and found.pvalue > 1e-4, (x.min(), found)
+    return f"least {x.min():.4f}, p {found.pvalue:.2f}"
+
+
 def calibrated():
     """Parameters from the prior have uniform ranks in exact posteriors of their data (Cook, Gelman & Rubin 2006)."""
     model = """model m { plate n; plate g; data size_of[n] : g;
