@@ -21,7 +21,7 @@ target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 # Compiled alone are libraries of one source, and sources that a program may leave out because it has others of its own:
 # runtime/result.cpp in the library, other_targets.cpp in the wheel, and in a test what lehr_native has, too (target.cpp,
 # link.cpp, embed.cpp).
-set(LEHR_UNITY_BATCH 10 CACHE STRING "Sources that LEHR_UNITY compiles as one")
+set(LEHR_UNITY_BATCH 20 CACHE STRING "Sources that LEHR_UNITY compiles as one")
 set(lehr_targets_apart lehr_driver_bitcode lehr_headers lehr_library)
 set(lehr_sources_apart result.cpp other_targets.cpp target.cpp link.cpp embed.cpp)
 if(LEHR_UNITY)
@@ -38,7 +38,12 @@ function(lehr_unite_sources target)
       set_source_files_properties(${source} DIRECTORY ${folder} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LEHR_UNITY_BATCH})
+  # Passes change often, and a change in one of them should compile soon.
+  set(batch ${LEHR_UNITY_BATCH})
+  if(target STREQUAL lehr_passes AND batch GREATER 10)
+    set(batch 10)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()
 
 function(lehr_share_headers folder)

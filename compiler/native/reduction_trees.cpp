@@ -16,7 +16,7 @@ namespace lehr::native {
 namespace {
 
 /// The least and the greatest number of sums in a tree.
-constexpr unsigned kFewest = 4, kMost = 8;
+constexpr unsigned kFewestSums = 4, kMostSums = 8;
 
 /// Horizontal sums over vectors of one type, in the order of the code.
 using Sums = std::vector<llvm::IntrinsicInst*>;
@@ -114,15 +114,15 @@ llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
   if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd || !call->hasAllowReassoc())
     return nullptr;
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(call->getArgOperand(1)->getType());
-  return type && type->getNumElements() >= kFewest && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
+  return type && type->getNumElements() >= kFewestSums && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
 }
 
 /// Appends the sums of one run to `trees`, as trees that are as wide as possible, and clears the run.
 void take(Sums& open, std::vector<Sums>& trees) {
   std::size_t at = 0;
-  while (open.size() - at >= kFewest) {
+  while (open.size() - at >= kFewestSums) {
     const auto* type = llvm::cast<llvm::FixedVectorType>(open[at]->getArgOperand(1)->getType());
-    const std::size_t count = std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMost}));
+    const std::size_t count = std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMostSums}));
     trees.emplace_back(open.begin() + static_cast<std::ptrdiff_t>(at),
                        open.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;

@@ -15,9 +15,6 @@ namespace {
 
 using MapOf = Eigen::Map<Eigen::ArrayXd>;
 
-/// Returns the number of elements as Eigen counts them.
-Eigen::Index count_of(std::span<const double> x) { return static_cast<Eigen::Index>(x.size()); }
-
 /// Returns true if positive numbers of the array must stay positive, besides logarithmic ones.
 bool has_limit(const CoordinateArray& a) {
   return a.row && a.row->event_rank < 2 && a.row->parameter != Parameter::mean &&

@@ -9,6 +9,9 @@
 
 namespace lehr {
 
+/// Returns the number of elements as Eigen counts them.
+inline Eigen::Index count_of(std::span<const double> x) { return static_cast<Eigen::Index>(x.size()); }
+
 /// An array of numbers that a sweep begins with.
 struct CoordinateArray {
   std::int64_t buffer = 0;                     // the numbers

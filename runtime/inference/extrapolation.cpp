@@ -33,9 +33,6 @@ using machine::Parameter;
 using machine::ParameterRow;
 using Vector = Eigen::VectorXd;
 
-/// Returns the number of elements as Eigen counts them.
-Eigen::Index count_of(std::span<const double> x) { return static_cast<Eigen::Index>(x.size()); }
-
 /// Returns the coordinates of the numbers in place.
 std::vector<double> coordinates_of(const Engine& e) { return coordinates(e, arrays_before_sweep(e)); }
 
