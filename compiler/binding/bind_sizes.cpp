@@ -16,7 +16,7 @@
 namespace lehr::model {
 namespace {
 
-/// Returns the value of `= K` in the declaration, which must be a whole number from 1 on.
+/// Returns the value of `= K` in the declaration, which must be a whole number from 1 on. Reports another one.
 std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   const Plate& p = b.model[plate];
   if (!p.size) return std::nullopt;
@@ -24,9 +24,9 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   if (!value) return std::nullopt;
   const double whole = std::round(*value);
   if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > kMostElements) {
-    problem(b, ExitCode::usage, "",
-            fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1{}", p.name, *value,
-                        whole > kMostElements ? fmt::format(" to {}", kMostElements) : ""));
+    problem_of_text(b, *p.size,
+                    fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1{}", p.name, *value,
+                                whole > kMostElements ? fmt::format(" to {}", kMostElements) : ""));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(whole);
