@@ -105,6 +105,7 @@ struct FitRun {
   Uncorrected uncorrected = Uncorrected::no;  // why the standard deviations are those of the factors
   std::string rounding;                       // a warning that the results have fewer digits; empty: none
   std::vector<Diagnostic> initial_warnings;   // warnings that were known before the run
+  std::vector<std::string> cures;             // what mends a failure, in place of general advice; may be empty
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
@@ -199,6 +200,9 @@ class Fitting {
   void check_sds(FitRun& run);
   /// Returns an error if standard deviations by linear response were asked for and no variable can have one.
   std::optional<Error> no_response() const;
+  /// Tests whether variables with improper priors have left for infinity (run_away.h). The run then becomes a numerical
+  /// failure with the name of one.
+  void check_run_away(FitRun& run);
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
   void check_rounding(FitRun& run);
