@@ -60,6 +60,7 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics,
   // From here on the text is one model of the grammar.
 
   std::optional<model::Model> model = resolve(*ast, diagnostics);
+  if (model) model->source = std::make_shared<const Source>(source);
   if (!model || watch.stops_at("model", [&] { return print(*model); })) return std::nullopt;
   // From here on every name is resolved and every index has a plate.
   return model;

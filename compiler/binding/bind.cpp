@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "compiler/binding/binder.h"
+#include "compiler/model/print_model.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace model {
@@ -20,6 +22,19 @@ bool is_multiplicity(const Binder& b, const Slot& slot) {
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text) {
   b.problems.push_back({code, std::move(where), std::move(text), {}});
   return b.problems.back();
+}
+
+Error& problem_of_text(Binder& b, ExprId at, std::string text) {
+  Error& e = problem(b, ExitCode::model, place_of(b.model, b.model[at].span), std::move(text));
+  for (const ExprId id : nodes_under(b.model, {at})) {
+    const auto* ref = std::get_if<ConstantRef>(&b.model[id].node);
+    if (!ref) continue;
+    const Constant& c = b.model[ref->constant];
+    const std::string place = place_of(b.model, c.span);
+    if (b.settings.constants.contains(c.name)) e.notes.push_back(fmt::format("{} is set by {}", c.name, option("set")));
+    else if (c.value && !place.empty()) e.notes.push_back(fmt::format("{}: {} is declared here", place, c.name));
+  }
+  return e;
 }
 
 std::string signature(const Binder& b, const Slot& slot) {
@@ -98,7 +113,7 @@ Result<BoundData> bind_arrays(model::Binder b) {
   if (b.problems.empty()) model::check_references(b);
   if (b.problems.empty()) model::check_zero_concentrations(b);
   if (b.problems.empty()) model::check_parameters(b);
-  if (b.problems.empty()) model::check_products(b);
+  if (b.problems.empty()) model::check_expressions(b);
   if (b.problems.empty()) model::check_limits(b);
   if (b.problems.empty()) model::symmetrise_parameters(b);
   if (b.problems.empty() && b.observed_needed) model::check_totals(b);

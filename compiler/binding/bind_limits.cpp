@@ -26,7 +26,7 @@ Error& contradiction(Binder& b, const Limits& limits, std::string text) {
       if (it != b.arrays.end()) return problem(b, ExitCode::data, it->second.source, std::move(text));
     }
   }
-  return problem(b, ExitCode::model, "", std::move(text));
+  return problem_of_text(b, limits.above ? *limits.above : *limits.below, std::move(text));
 }
 
 /// Reports what is wrong with the limits of one element. Returns true if nothing is.

@@ -17,47 +17,62 @@ using math::Support;
 
 constexpr double kSumTolerance = 1e-4;  // of a sum of probabilities; rows in single precision are within it
 
-/// Returns what a number must be if it is outside the domain, else null.
-const char* wanted(Support domain, double v) {
-  switch (domain) {
-    case Support::positive:
-    case Support::spd_matrix:
-      return v > 0 && std::isfinite(v) ? nullptr : "positive";
-    case Support::unit:
-    case Support::simplex:
-      return v >= 0 && v <= 1 + kSumTolerance ? nullptr : "between 0 and 1";
-    case Support::count:
-      return v >= 0 && v == std::floor(v) && std::isfinite(v) ? nullptr : "a count (0, 1, 2, ...)";
-    case Support::real:
-    case Support::bit:
-    case Support::spin:
-    case Support::category:
-    case Support::vector:
-    case Support::counts:
-    case Support::switched:
-    case Support::scaled:
-    case Support::sparse:
-      break;
-  }
-  return std::isfinite(v) ? nullptr : "a finite number";
+/// Returns true if the parameter is a number of the model's text.
+bool is_literal(const Binder& b, const WrittenParameter& at) {
+  const auto& node = b.model[at.parameter.value].node;
+  return std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
 }
 
-/// Reports a parameter with a wrong value. `subject` names the value if it is not a literal number.
-void report(Binder& b, const WrittenParameter& at, ExitCode code, const std::string& where, const std::string& subject,
-            double value, const std::string& requirement) {
-  const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
-  const bool literal = subject.empty();
-  std::vector<std::string>& notes =
-      problem(b, code, where,
-              fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
-                          literal ? "it" : parameter, requirement))
-          .notes;
-  notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
-                              at.parameter.spelling->name, print(b.model, at.parameter.value)));
-  if (value == 0 && at.distribution.family->gaussian && at.statement.start)
-    notes.push_back(
-        "what has no noise of its own is no element of a chain: a level that moves by its slope alone is level[t] ~ "
-        "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope");
+/// Returns a cure for a number that the model's text gives, or nothing.
+std::string cure_of(const Binder& b, const WrittenParameter& at, double value) {
+  const std::string& name = at.parameter.spelling->name;
+  const Support domain = at.parameter.spelling->domain;
+  if (domain == Support::unit && value > 1 && value <= 100)
+    return fmt::format("percent are hundredths: `{} = {:.10g}`", name, value / 100);
+  if (domain == Support::count)
+    return fmt::format("write a whole number: `{} = {:.10g}`", name, std::ceil(std::abs(value)));
+  if (domain != Support::positive && domain != Support::spd_matrix) return "";
+  if (value < 0 && std::isfinite(value) && is_literal(b, at))
+    return fmt::format("did you mean `{} = {:.10g}`?", name, -value);
+  if (value != 0 || !at.distribution.family->gaussian) return "";
+  if (at.statement.start)
+    return "what has no noise of its own is no element of a chain: a level that moves by its slope alone is level[t] ~ "
+           "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope";
+  return at.variable.observed ? "a small number stands for a value that is measured almost exactly"
+                              : "what has no noise is no random variable: `let` names an expression";
+}
+
+/// Says in a note from which distribution the variable is drawn, and where.
+std::string drawn_from(const Binder& b, const WrittenParameter& at, const std::string& element, bool with_place) {
+  const std::string place = with_place ? place_of(b.model, b.model[at.parameter.value].span) : "";
+  return fmt::format("{}{}{} is drawn from {}({} = {}, ...)", place, place.empty() ? "" : ": ", element,
+                     at.distribution.family->name, at.parameter.spelling->name, print(b.model, at.parameter.value));
+}
+
+/// Returns "the sd of Normal".
+std::string name_of(const WrittenParameter& at) {
+  return fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
+}
+
+/// Reports a parameter with a wrong value that the model's text gives.
+void report(Binder& b, const WrittenParameter& at, double value, const std::string& requirement, std::string cure) {
+  const bool literal = is_literal(b, at);
+  Error& e = problem_of_text(
+      b, at.parameter.value,
+      fmt::format("{} is {:.10g}, but {} must be {}", literal ? name_of(at) : print(b.model, at.parameter.value), value,
+                  literal ? "it" : name_of(at), requirement));
+  e.notes.insert(e.notes.begin(), drawn_from(b, at, at.variable.name, false));
+  if (!cure.empty()) e.notes.push_back(std::move(cure));
+}
+
+/// Reports a parameter with a wrong value that data give. `subject` names the value.
+void report_data(Binder& b, const WrittenParameter& at, const std::string& source, const std::string& subject,
+                 double value, const std::string& requirement) {
+  Error& e = problem(b, ExitCode::data, source,
+                     fmt::format("{} is {:.10g}, but {} must be {}", subject, value, name_of(at), requirement));
+  e.notes.push_back(drawn_from(b, at, at.variable.name, true));
+  if (at.variable.observed)
+    e.notes.push_back(fmt::format("correct it, or leave elements out: a missing value of {} does", at.variable.name));
 }
 
 /// Returns true for a literal 0 in a prior, which makes it improper and is allowed.
@@ -66,33 +81,32 @@ bool is_improper_zero(const Binder& b, const WrittenParameter& at, double value)
          std::holds_alternative<Number>(b.model[at.parameter.value].node);
 }
 
-/// Reports degrees of freedom of a matrix that are not above its size minus 1: such a matrix has no density.
-void check_freedom(Binder& b, const WrittenParameter& at, const std::string& text, double value) {
+/// Returns what degrees of freedom of a matrix must be if they are not above its size minus 1, which leaves it no
+/// density. Empty if they are, or for another parameter.
+std::string wanted_freedom(const Binder& b, const WrittenParameter& at, double value) {
+  if (at.variable.support != Support::spd_matrix || at.parameter.spelling->domain != Support::positive) return "";
   const PlateId plate = at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];
-  if (at.parameter.spelling->domain != Support::positive || size < 1 || value > static_cast<double>(size - 1)) return;
-  report(b, at, ExitCode::model, "", text, value,
-         fmt::format("above {}: '{}' has {} elements", size - 1, b.model[plate].name, size));
+  if (size < 1 || value > static_cast<double>(size - 1)) return "";
+  return fmt::format("above {}: '{}' has {} elements", size - 1, b.model[plate].name, size);
 }
 
 /// Checks a parameter that is one number.
 void check_number(Binder& b, const WrittenParameter& at, double value) {
   const Support domain = at.parameter.spelling->domain;
-  const auto& node = b.model[at.parameter.value].node;
-  const bool literal = std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
-  const std::string text = literal ? "" : print(b.model, at.parameter.value);
   if (is_improper_zero(b, at, value)) return;
-  if (const char* requirement = wanted(domain, value)) {
-    report(b, at, ExitCode::model, "", text, value, requirement);
-    return;
+  if (const char* requirement = wanted(domain, value)) return report(b, at, value, requirement, cure_of(b, at, value));
+  if (const std::string freedom = wanted_freedom(b, at, value); !freedom.empty()) {
+    const std::int64_t size = b.out.sizes[at.variable.event.at(0).index()];
+    return report(b, at, value, freedom, fmt::format("write `{} = {}` or more", at.parameter.spelling->name, size));
   }
-  if (at.variable.support == Support::spd_matrix) return check_freedom(b, at, text, value);
   if (domain != Support::simplex) return;
   const PlateId plate = at.variable.value_plate ? *at.variable.value_plate : at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];
   if (size < 1 || std::abs(value * static_cast<double>(size) - 1) <= kSumTolerance) return;
-  report(b, at, ExitCode::model, "", text, value,
-         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
+  report(b, at, value,
+         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name),
+         fmt::format("write `1 / size({})`", b.model[plate].name));
 }
 
 /// Replaces concentrations of 0 by kZeroConcentration in rows that also have positive ones. Returns true if there were
@@ -122,10 +136,9 @@ void check_array(Binder& b, const WrittenParameter& at, GivenId id, std::size_t 
   }
   const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const char* requirement = wanted(domain, values[i]);
-    if (!requirement) continue;
-    report(b, at, ExitCode::data, source, element_name(b, *it, i), values[i], requirement);
-    return;
+    const char* outside = wanted(domain, values[i]);
+    const std::string requirement = outside ? outside : wanted_freedom(b, at, values[i]);
+    if (!requirement.empty()) return report_data(b, at, source, element_name(b, *it, i), values[i], requirement);
   }
   if (domain != Support::simplex || rank != 1) return;
   const auto width = static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]);
@@ -134,8 +147,7 @@ void check_array(Binder& b, const WrittenParameter& at, GivenId id, std::size_t 
     for (std::size_t i = 0; i < width; ++i)
       total += values[row + i];
     if (std::abs(total - 1) <= kSumTolerance) continue;
-    report(b, at, ExitCode::data, source, "the sum from " + element_name(b, *it, row) + " on", total, "1");
-    return;
+    return report_data(b, at, source, "the sum from " + element_name(b, *it, row) + " on", total, "1");
   }
 }
 
@@ -158,6 +170,30 @@ void check_cuts(Binder& b, GivenId id) {
 }
 
 }  // namespace
+
+const char* wanted(Support domain, double v) {
+  switch (domain) {
+    case Support::positive:
+    case Support::spd_matrix:
+      return v > 0 && std::isfinite(v) ? nullptr : "positive";
+    case Support::unit:
+    case Support::simplex:
+      return v >= 0 && v <= 1 + kSumTolerance ? nullptr : "between 0 and 1";
+    case Support::count:
+      return v >= 0 && v == std::floor(v) && std::isfinite(v) ? nullptr : "a count (0, 1, 2, ...)";
+    case Support::real:
+    case Support::bit:
+    case Support::spin:
+    case Support::category:
+    case Support::vector:
+    case Support::counts:
+    case Support::switched:
+    case Support::scaled:
+    case Support::sparse:
+      break;
+  }
+  return std::isfinite(v) ? nullptr : "a finite number";
+}
 
 std::vector<WrittenParameter> written_parameters(const Model& m) {
   std::vector<WrittenParameter> out;

@@ -11,12 +11,23 @@
 #include "compiler/binding/binder.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/statement_text.h"
+#include "compiler/model/walk.h"
 #include "runtime/host.h"
 
 namespace lehr::model {
 namespace {
 
-/// Returns the value of `= K` in the declaration, which must be a whole number from 1 on.
+/// Returns true if an expression mentions the constant with this name, also through other constants.
+bool mentions_constant(const Binder& b, ExprId id, const std::string& name) {
+  return std::ranges::any_of(nodes_under(b.model, {id}), [&](ExprId node) {
+    const auto* ref = std::get_if<ConstantRef>(&b.model[node].node);
+    if (!ref) return false;
+    const Constant& c = b.model[ref->constant];
+    return c.name == name || (c.value && mentions_constant(b, *c.value, name));
+  });
+}
+
+/// Returns the value of `= K` in the declaration, which must be a whole number from 1 on. Reports another one.
 std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   const Plate& p = b.model[plate];
   if (!p.size) return std::nullopt;
@@ -24,9 +35,12 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   if (!value) return std::nullopt;
   const double whole = std::round(*value);
   if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > kMostElements) {
-    problem(b, ExitCode::usage, "",
-            fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1{}", p.name, *value,
-                        whole > kMostElements ? fmt::format(" to {}", kMostElements) : ""));
+    Error& e =
+        problem_of_text(b, *p.size,
+                        fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1{}", p.name,
+                                    *value, whole > kMostElements ? fmt::format(" to {}", kMostElements) : ""));
+    for (const auto& [name, set] : b.settings.constants)
+      if (mentions_constant(b, *p.size, name)) e = {ExitCode::usage, option("set " + name), e.text, {}};
     return std::nullopt;
   }
   return static_cast<std::int64_t>(whole);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/binding/binder.h"
+#include "compiler/model/print_model.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::model {
@@ -90,31 +91,47 @@ void check_observed_matrices(Binder& b, const Slot& slot, DataArray& a) {
   if (rounded) say_so(b, slot.name, a.source);
 }
 
-void symmetrise_parameters(Binder& b) {
-  std::vector<ExprId> matrices;
-  for (const Statement& s : b.model.statements) {
-    for (const Distribution* d : distributions_of(s)) {
-      for (const Parameter& p : d->parameters) {
-        if (p.spelling->domain == math::Support::spd_matrix) matrices.push_back(p.value);
-      }
-    }
+namespace {
+
+/// Replaces each matrix of a data array by its symmetric part, where it is symmetric up to rounding. A matrix that is a
+/// parameter itself (`of`) must also be positive definite. Matrices that are not symmetric are refused by the fit,
+/// which names the entries.
+void symmetrise_array(Binder& b, const GivenRef& ref, std::size_t n, const WrittenParameter* of) {
+  const Given& g = b.model[ref.given];
+  std::vector<double>& values = b.out.givens[ref.given.index()].values;
+  const auto array = b.arrays.find(g.name);
+  const std::string source = array == b.arrays.end() ? option("data") : array->second.source;
+  const auto slot = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == ref.given; });
+  bool rounded = false;
+  for (std::size_t m = 0; m + n * n <= values.size(); m += n * n) {
+    const Square x{values, m, n};
+    const auto equal = [&](std::size_t i, std::size_t j) { return 1e-9 * (std::abs(x(i, j)) + std::abs(x(j, i))); };
+    const bool exact = mirrored(x, equal), close = exact || symmetrise(x);
+    rounded = rounded || (!exact && close);
+    if (!of || !close || slot == b.slots.end() || positive_definite(x)) continue;
+    problem(b, ExitCode::data, source,
+            fmt::format("the matrix at {} is not positive definite, but the {} of {} must be",
+                        element_name(b, *slot, m), of->parameter.spelling->name, of->distribution.family->name))
+        .notes = {fmt::format("{}: {} is drawn from {}", place_of(b.model, b.model[of->parameter.value].span),
+                              of->variable.name, of->distribution.family->name),
+                  "a small number on the diagonal mends a matrix that lacks it by rounding"};
+    return;
   }
+  if (rounded) say_so(b, g.name, source);
+}
+
+}  // namespace
+
+void symmetrise_parameters(Binder& b) {
   std::set<GivenId> done;
-  for (const ExprId id : nodes_under(b.model, matrices)) {
-    const auto* ref = std::get_if<GivenRef>(&b.model[id].node);
-    if (!ref || b.model[id].shape.size() != 2 || !done.insert(ref->given).second) continue;
-    const Given& g = b.model[ref->given];
-    std::vector<double>& values = b.out.givens[ref->given.index()].values;
-    const auto n = static_cast<std::size_t>(b.out.sizes[b.model[id].shape[0].index()]);
-    bool rounded = false;
-    for (std::size_t m = 0; m + n * n <= values.size(); m += n * n) {
-      const Square x{values, m, n};
-      /// Matrices that are not symmetric beyond rounding are refused by the fit, which names the entries.
-      if (!mirrored(x, [&](std::size_t i, std::size_t j) { return 1e-9 * (std::abs(x(i, j)) + std::abs(x(j, i))); }))
-        rounded = symmetrise(x) || rounded;
+  for (const WrittenParameter& of : written_parameters(b.model)) {
+    if (of.parameter.spelling->domain != math::Support::spd_matrix) continue;
+    for (const ExprId id : nodes_under(b.model, {of.parameter.value})) {
+      const auto* ref = std::get_if<GivenRef>(&b.model[id].node);
+      if (!ref || b.model[id].shape.size() != 2 || !done.insert(ref->given).second) continue;
+      symmetrise_array(b, *ref, static_cast<std::size_t>(b.out.sizes[b.model[id].shape[0].index()]),
+                       id == of.parameter.value ? &of : nullptr);
     }
-    const auto source = b.arrays.find(g.name);
-    if (rounded) say_so(b, g.name, source == b.arrays.end() ? option("data") : source->second.source);
   }
 }
 

@@ -88,6 +88,9 @@ inline std::int64_t first_number_of(const Binder& b, PlateId plate) { return b.m
 /// Adds an error to the list of problems and returns it, so that notes can be added. `where` is the file or option at
 /// fault, `text` the message.
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
+/// Adds an error about a value that the model's text gives. It names the file, line and column of the expression, and
+/// its notes say where each constant in it gets its value.
+Error& problem_of_text(Binder& b, ExprId at, std::string text);
 /// Adds a warning to those of the bound data.
 inline void warn(Binder& b, std::string text) { b.out.warnings.push_back(make_warning(std::move(text))); }
 /// Returns the name of an array with its axes, for messages: "x[n, d]", "x[n] over d".
@@ -231,9 +234,12 @@ struct WrittenParameter {
 /// (bind_parameters.cpp)
 std::vector<WrittenParameter> written_parameters(const Model& model);
 
-/// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
-/// be valid: positive for a precision. (bind_products.cpp)
-void check_products(Binder& b);
+/// Returns what a number must be if it is outside a parameter's domain ("positive"), else null. (bind_parameters.cpp)
+const char* wanted(math::Support domain, double value);
+
+/// Checks parameters that expressions of data give, at each element: the value where data alone give it, and else the
+/// data in a product with random factors, which must be positive for a precision. (bind_expressions.cpp)
+void check_expressions(Binder& b);
 
 /// Reports limits of a variable that contradict each other: above 3 and below 2 for a latent one, above 2 and below 3
 /// for one that is censored there. Also reports limits of counts that are not whole numbers. (bind_limits.cpp)

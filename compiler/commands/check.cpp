@@ -1,4 +1,5 @@
-// `lehr check`: analyses a model up to its schedule and prints errors and warnings; prints nothing if there are none.
+// `lehr check`: analyses a model up to its schedule, checks the numbers in it, and prints errors and warnings; prints
+// nothing if there are none.
 #include "compiler/commands/commands.h"
 #include "compiler/pipeline.h"
 
@@ -14,8 +15,10 @@ void add_check(CLI::App& app, Action& action) {
       const std::optional<Source> source = read_model(*path);
       if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
-      analyse(*source, {}, diagnostics);
-      return report(diagnostics, *source);
+      const std::optional<Analysed> analysed = analyse(*source, {}, diagnostics);
+      if (const ExitCode code = report(diagnostics, *source); !analysed) return code;
+      const Result<BoundData> numbers = bind_sizes(analysed->model, {});
+      return numbers ? ExitCode::done : complain_of(numbers.error(), *path);
     };
   });
 }

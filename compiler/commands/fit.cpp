@@ -65,7 +65,11 @@ std::string describe_failure(const TracedRun& run) {
 /// not meet.
 Error failure_of(const FitArguments& o, const TracedRun& run) {
   const auto* chain = std::get_if<GibbsReport>(&run.report);
-  if (!chain || !chain->coupling) return numerical_error(o, describe_failure(run));
+  if (!chain || !chain->coupling) {
+    Error e = numerical_error(o, describe_failure(run));
+    if (!run.cures.empty()) e.notes = run.cures;
+    return e;
+  }
   return {ExitCode::numerical,
           o.model,
           run.outcome.failure,

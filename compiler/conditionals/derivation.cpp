@@ -478,7 +478,10 @@ Derivation derivation_of(const model::Model& m, const Conditionals& c, const Sou
     out.blocks.push_back(std::move(d));
     if (!b.point) out.entropies.push_back(entropy(m, c, a, b, source));
   }
+  // What excludes impossible choices counts in their factors alone (density/impossible.cpp).
+  const auto is_left_out = [&](const density::Multiplicity& x) { return a.literal(x.count) == 0.0; };
   for (density::Term t : c.density.terms) {
+    if (std::ranges::any_of(t.multiplicities, is_left_out)) continue;
     count_unused_index_vars(a, t);
     FormulaWriter writer(m, c, a, FormulaMode::expected);
     out.elbo.push_back({writer.term(t), {origin_lines.line(t.origin)}});

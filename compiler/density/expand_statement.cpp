@@ -9,6 +9,7 @@
 #include "compiler/density/for_draws.h"
 #include "compiler/density/zeros.h"
 #include "compiler/math/entries.h"
+#include "compiler/model/mixture_part.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
@@ -212,11 +213,9 @@ std::optional<model::VariableId> Expander::missing_source(model::VariableId v) c
     return m_[x].observed && x.index() < options_.may_be_missing.size() && options_.may_be_missing[x.index()];
   };
   if (has_gaps(v)) return v;
-  // The variable that chooses the part of a mixture matters only where the mixture has a value.
-  for (const model::Statement& s : m_.statements) {
-    const auto* ref = s.part ? std::get_if<model::VariableRef>(&m_[*s.part].node) : nullptr;
-    if (ref && ref->variable == v && has_gaps(s.variable)) return s.variable;
-  }
+  // The variable that was added to select the part of a mixture matters only where the mixture has a value.
+  for (const model::Statement& s : m_.statements)
+    if (s.part && model::is_part_of(m_, s, v) && has_gaps(s.variable)) return s.variable;
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // Values that have probability 0 under some choices of a latent variable: a count above the number of trials, a
-// category whose probability is the number 0.
+// category whose probability is the number 0, a positive count that would be drawn from Zero.
 //
 // The choice gets log odds of -1e15 there. The term has a multiplicity of 0 that only the factor of the choice ignores,
 // so the ELBO has no large numbers that cancel.
@@ -47,6 +47,9 @@ Poly Expander::exclude_where(CoefId where) {
 
 Poly Expander::log_of_data(CoefId c) {
   if (statement_ && a_.literal(c) == 0.0) return exclude_where(a_.number(1));
+  const auto* f = std::get_if<CoefApply>(&a_[c]);
+  if (statement_ && f && f->function == Function::step)
+    return exclude_where(a_.add(a_.number(1), a_.multiply(a_.number(-1), c)));
   return constant(a_.apply(Function::log, c));
 }
 

@@ -11,7 +11,9 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/fit/checks/outlier.h"
 #include "compiler/fit/checks/rounding.h"
+#include "compiler/fit/checks/run_away.h"
 #include "compiler/fit/checks/unbounded_points.h"
 #include "compiler/fit/item_solution.h"
 #include "compiler/fit/linear_response.h"
@@ -251,6 +253,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   // The journal is of a finished run, whose results the caller restores.
   if (journal && journal->replays()) return;
   store_posterior(run);
+  check_run_away(run);
   check_rounding(run);
   run.symmetric = instance_->symmetric_components();
   check_sds(run);
@@ -332,12 +335,29 @@ void Fitting::check_sds(FitRun& run) {
   }
 }
 
+void Fitting::check_run_away(FitRun& run) {
+  const Status status = run.outcome.status;
+  if (!ready_.fixed_point || bound_.streamed || (status != Status::converged && status != Status::max_iter)) return;
+  const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
+  const std::optional<std::string> name = run_away(*instance_, schedule(), model(), options);
+  if (!name) return;
+  run.outcome.status = Status::numerical_failure;
+  run.outcome.failure = fmt::format(
+      "the posterior of '{}' is improper: the ELBO does not fall where it is a million times as far", *name);
+  run.cures = {"give it a proper prior: the data do not say how far it is, as where a line separates all 0 from all 1"};
+}
+
 void Fitting::check_rounding(FitRun& run) {
   Outcome& out = run.outcome;
-  if (out.status == Status::numerical_failure) {
-    out.failure += far_column_clause(far_);
-    return;
-  }
+  const auto fail = [&](const std::string& why) {
+    const std::string outlier = far_.empty() && !bound_.streamed ? outlier_clause(model(), data()) : "";
+    out.status = Status::numerical_failure;
+    out.failure = why + outlier;
+    if (!outlier.empty() && run.cures.empty())
+      run.cures = {"correct this value, or leave it empty if it marks a missing one",
+                   "StudentT has heavier tails, for outliers"};
+  };
+  if (out.status == Status::numerical_failure) return fail(out.failure + far_column_clause(far_));
   const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
   if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
     return;
@@ -352,8 +372,7 @@ void Fitting::check_rounding(FitRun& run) {
     run.rounding = why->text;
     return;
   }
-  out.status = Status::numerical_failure;
-  out.failure = why->text;
+  fail(why->text);
 }
 
 /// A weight w multiplies the log likelihood by w in coordinate ascent, but a sampler draws one variable for each copy.

@@ -114,6 +114,7 @@ struct FitRun {
   Uncorrected uncorrected = Uncorrected::no;  // why the standard deviations are those of the factors
   std::string rounding;                       // a warning that the results have fewer digits; empty: none
   std::vector<Diagnostic> initial_warnings;   // warnings of the options, of the start and of PreparedRun
+  std::vector<std::string> cures;             // what mends a failure, in place of general advice; may be empty
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
@@ -212,6 +213,9 @@ class Fitting {
   /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
   /// more than kMostNumbers numbers.
   std::optional<Error> no_response() const;
+  /// Tests whether variables with improper priors have left for infinity (run_away.h). The run then becomes a numerical
+  /// failure with the name of one.
+  void check_run_away(FitRun& run);
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
   void check_rounding(FitRun& run);

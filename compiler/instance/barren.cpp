@@ -8,6 +8,7 @@
 #include "compiler/evaluate/forward.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/instance/d_connected.h"
+#include "compiler/model/mixture_part.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -57,10 +58,10 @@ class Search {
     const auto names_it = [&](const model::JointGuide& joint) { return joint.has(id); };
     if (s.start || s.lagged || s.limits.any() || std::ranges::any_of(m_.guide.joint, names_it)) return false;
     if (items_ && (v.axes.empty() || m_[v.axes[0]].set != *items_)) return false;
-    // A category that chooses a part of an observation is excluded: where that is missing, a guard removes the term.
+    // A category that was added to choose a part of an observation is excluded: where that is missing, a guard removes
+    // the term.
     return std::ranges::none_of(m_.statements, [&](const Statement& host) {
-      const auto* part = host.part ? std::get_if<VariableRef>(&m_[*host.part].node) : nullptr;
-      return part && part->variable == id && !is_latent_here(host.variable);
+      return host.part && is_part_of(m_, host, id) && !is_latent_here(host.variable);
     });
   }
 

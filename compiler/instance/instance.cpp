@@ -16,6 +16,7 @@
 
 #include "compiler/binding/matrix_axes.h"
 #include "compiler/evaluate/footprint.h"
+#include "compiler/instance/failed_element.h"
 #include "compiler/instance/members.h"
 #include "compiler/machine/minibatch.h"
 #include "compiler/model/roles.h"
@@ -156,7 +157,11 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, std::shared_
   engine().describe = [this](std::int32_t status) {
     const std::string* const text = describe_status(*tables_, status);
     if (!text) throw ReplayMismatch();  // a status that was read from a checkpoint
-    return *text;
+    const auto block = static_cast<std::size_t>(status - loops::kFailBlock);
+    if (block >= schedule_.conditionals.blocks.size()) return *text;
+    const conditionals::Block& b = schedule_.conditionals.blocks[block];
+    const std::string element = b.factor ? failed_element(model_, b.variable, *b.factor, posterior(true)) : "";
+    return element.empty() ? *text : fmt::format("{}: {}{}", *text, model_[b.variable].name, element);
   };
   copy_patterns();
   copy_data(data);

@@ -2,6 +2,8 @@
 // parts.
 //
 //   x[n] ~ mixture(w, Normal(a, 1), Normal(b, 1))     adds     x.part[n] ~ Categorical(w)
+//
+// A latent category or bit in place of the weights selects the part itself: mixture(z[n], ...).
 #include "compiler/model/resolver.h"
 #include "compiler/model/walk.h"
 
@@ -24,7 +26,7 @@ bool has_size(const Model& m, PlateId plate, std::size_t parts) {
 
 /// Warns if a latent category chooses parameters of the parts. Category and part explain a value together, and separate
 /// factors cannot say that one is likely only with the other.
-void warn_of_chosen_part(Resolver& r, const Statement& s) {
+void warn_of_chosen_part(Resolver& r, const Statement& s, const std::string& selector) {
   std::vector<ExprId> roots;
   for (const Parameter& p : s.main.parameters)
     roots.push_back(p.value);
@@ -33,32 +35,63 @@ void warn_of_chosen_part(Resolver& r, const Statement& s) {
       roots.push_back(p.value);
   for (const VariableRef* ref : references_under(r.model, roots)) {
     const Variable& v = r.model[ref->variable];
-    if (!v.value_plate || v.observed) continue;
-    r.diagnostics
-        .add(DiagnosticKind::chosen_part, s.main.span, v.name, r.model[s.variable].name,
-             r.model[s.variable].name + ".part")
+    if (!v.value_plate || v.observed || v.name == selector) continue;
+    r.diagnostics.add(DiagnosticKind::chosen_part, s.main.span, v.name, r.model[s.variable].name, selector)
         .note("Gibbs sampling draws both; a category with a value for each combination has one factor");
     return;
   }
 }
 
+/// Reports that the weights of a mixture do not match its parts.
+void report_weights(Resolver& r, const Statement& s, Span span, std::size_t parts, std::string note) {
+  r.diagnostics.add(DiagnosticKind::mixture_weights, span, r.model[s.variable].name, parts).note(std::move(note));
+}
+
+/// Returns true if the expression is an element of a latent category or bit.
+bool is_switch(const Model& m, ExprId id) {
+  const auto* v = std::get_if<VariableRef>(&m[id].node);
+  return v && m[id].shape.empty() && !m[v->variable].observed &&
+         (m[id].value_plate || m[v->variable].support == math::Support::bit);
+}
+
+/// Makes a latent category or bit select the part, or reports that it has not as many values as there are parts.
+void switch_by(Resolver& r, StatementId id, ExprId selector) {
+  const Model& m = r.model;
+  const std::optional<PlateId>& plate = m[selector].value_plate;
+  const std::size_t parts = 1 + m[id].others.size();
+  if (plate ? has_size(m, *plate, parts) : parts == 2) {
+    warn_of_chosen_part(r, m[id], m[std::get<VariableRef>(m[selector].node).variable].name);
+    r.model.statements[id.index()].part = selector;
+    return;
+  }
+  report_weights(r, m[id], m[selector].span, parts,
+                 plate ? fmt::format("write `plate {} = {};`: its elements are the parts in their order",
+                                     m[m[*plate].set].name, parts)
+                       : "a bit selects one of two parts: the first if it is 1");
+}
+
 /// Adds the selecting variable of one mixture, or reports that the weights do not match the parts.
 void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   Model& m = r.model;
+  if (is_switch(m, weights)) return switch_by(r, id, weights);
   const Statement s = m[id];
   const std::vector<PlateId> shape = m[weights].shape;
   const std::size_t parts = 1 + s.others.size();
   const Span span = m[weights].span;
+  if (m[weights].value_plate)
+    return report_weights(r, s, span, parts,
+                          "what selects the part is latent; data that do are an index: a parameter with an element for "
+                          "each part, as in mu[kind[n]]");
   if (shape.empty() ? parts != 2 : !has_size(m, shape[0], parts)) {
-    r.diagnostics.add(DiagnosticKind::mixture_weights, span, m[s.variable].name, parts)
-        .note(
-            shape.empty()
-                ? "one number is the probability of the first of two parts; more have a vector of weights over a plate"
-                : fmt::format("write `plate {} = {};`: its elements are the parts in their order",
-                              m[m[shape[0]].set].name, parts));
+    report_weights(
+        r, s, span, parts,
+        shape.empty()
+            ? "one number is the probability of the first of two parts; more have a vector of weights over a plate"
+            : fmt::format("write `plate {} = {};`: its elements are the parts in their order", m[m[shape[0]].set].name,
+                          parts));
     return;
   }
-  warn_of_chosen_part(r, s);
+  warn_of_chosen_part(r, s, m[s.variable].name + ".part");
   const math::FamilyRow& family = math::mixture_selector_family(!shape.empty());
   Variable v;
   v.name = m[s.variable].name + ".part";

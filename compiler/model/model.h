@@ -358,6 +358,8 @@ struct Model {
   std::vector<IndexVar> index_vars;      // all index variables
   std::vector<Expr> exprs;               // all expressions
   Guide guide;                           // restrictions of the posterior
+  /// The text that the spans are places of, for messages of later stages. Null if the model was not read from a text.
+  std::shared_ptr<const Source> source = {};
 
   /// Returns the plate with this id.
   const Plate& operator[](PlateId id) const { return plates[id.index()]; }

@@ -163,6 +163,12 @@ std::string print(const model::Model& m, const model::Index& index) {
   return fmt::format("{}{}{}", m[shifted.bound].name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
 }
 
+std::string place_of(const model::Model& m, Span span) {
+  if (!m.source) return "";
+  const Position p = position_of(*m.source, span.begin);
+  return fmt::format("{}:{}:{}", m.source->name, p.line, p.column);
+}
+
 std::string print(const model::Model& m) {
   std::string out = "model " + m.name + " {\n";
   for (const model::Constant& c : m.constants) {

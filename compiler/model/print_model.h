@@ -14,5 +14,8 @@ std::string print(const model::Model& model);
 std::string print(const model::Model& model, model::ExprId expr);
 /// Returns one index in the notation of the language, such as `t-1`. Constants are counted as in the model file.
 std::string print(const model::Model& model, const model::Index& index);
+/// Returns where a span begins, as `points.lehr:7:3`, for messages of stages that see data. Empty if the model has no
+/// text.
+std::string place_of(const model::Model& model, Span span);
 
 }  // namespace lehr

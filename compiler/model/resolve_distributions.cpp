@@ -6,6 +6,7 @@
 
 #include "compiler/model/resolver.h"
 #include "compiler/model/walk.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::model {
 
@@ -238,6 +239,18 @@ void check_latent_parameters(Resolver& r, const Distribution& d) {
   }
 }
 
+/// Says how a compound distribution becomes a part of a mixture.
+std::string two_statements(const math::FamilyRow& family) {
+  const auto text = [](const math::Compound::Part& part) {
+    const auto parameter = [](const auto& p) { return p.first + " = " + math::print(p.second); };
+    return fmt::format("{}({})", part.family, listed(part.parameters, parameter));
+  };
+  return fmt::format(
+      "a compound distribution is no part of a mixture: declare its hidden variable for each element, "
+      "{} ~ {}, and write {} as the part, with the parameters of {}",
+      family.compound->variable, text(family.compound->prior), text(family.compound->value), family.name);
+}
+
 /// Resolves the further parts of a mixture, which must have the support of the first.
 std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c, const ast::Tilde& tilde,
                                                         const Distribution& first, const Axes& axes) {
@@ -254,7 +267,7 @@ std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c,
     if (compound || part->family->support != first.family->support) {
       Diagnostic& d =
           r.diagnostics.add(DiagnosticKind::mixture_part, part->span, part->family->name, first.family->name);
-      d.note(compound ? "a compound distribution is no part of a mixture: write its own two statements"
+      d.note(compound ? two_statements(part->family->compound ? *part->family : *first.family)
                       : fmt::format("one has values that are {}, the other ones that are {}",
                                     math::name_of(part->family->support), math::name_of(first.family->support)));
       if (!compound && first.family->support == math::Support::count)
@@ -384,7 +397,8 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (!main || (tilde.start && !start)) return;
   auto others = resolve_others(r, c, tilde, *main, axes);
   const auto weights = tilde.weights ? resolve_expr(r, c, *tilde.weights) : std::nullopt;
-  if (!others || (tilde.weights && (!weights || !check_number(r, *weights)))) return;
+  if (!others || (tilde.weights && !weights)) return;
+  if (weights && !r.model[*weights].value_plate && !check_number(r, *weights)) return;
   c.lag = LagRule::none;
   std::vector<const math::FamilyRow*> parts{main->family};
   for (const Distribution& other : *others)

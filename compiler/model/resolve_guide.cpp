@@ -55,10 +55,44 @@ std::optional<VariableId> latent_named(Resolver& r, const ast::Name& name) {
   return std::nullopt;
 }
 
+/// Returns true if every member has an axis over the plate (a set).
+bool on_all(const Model& m, const std::vector<VariableId>& members, PlateId set) {
+  return std::ranges::all_of(members, [&](VariableId v) {
+    return std::ranges::any_of(m[v].axes, [&](PlateId p) { return m[p].set == set; });
+  });
+}
+
+/// Adds to the coordinates of one Normal factor each plate that all members have and whose rows differ in length: some
+/// members alone lie on a plate nested in it. A factor for each of its elements would have as many numbers as the row
+/// is long.
+void add_ragged(const Model& m, JointGuide& guide) {
+  const auto is_normal = [&](VariableId v) {
+    return m[v].support == math::Support::real || m[v].support == math::Support::vector;
+  };
+  if (!std::ranges::all_of(guide.members, is_normal)) return;
+  const auto is_shared = [&](PlateId set) {
+    return on_all(m, guide.members, set) && std::ranges::find(guide.coordinates, set) == guide.coordinates.end();
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (const VariableId v : guide.members) {
+      for (const PlateId p : m[v].axes) {
+        const std::optional<PlateId> parent = m[m[p].set].parent;
+        if (!parent || is_shared(m[p].set) || !is_shared(m[*parent].set)) continue;
+        guide.coordinates.push_back(m[*parent].set);
+        again = true;
+      }
+    }
+  }
+}
+
 /// Returns the guide of one factor of these variables. All numbers of a single one are its coordinates.
 JointGuide joint_of(const Model& m, std::vector<VariableId> members) {
   JointGuide out{std::move(members)};
-  if (out.members.size() > 1) return out;
+  if (out.members.size() > 1) {
+    add_ragged(m, out);
+    return out;
+  }
   for (const PlateId p : m[out.members[0]].axes)
     out.coordinates.push_back(m[p].set);
   return out;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/model/mixture_part.h"
 #include "compiler/model/print_model.h"
 #include "compiler/support/printing.h"
 
@@ -26,10 +27,11 @@ std::string distribution_text(const Model& m, const Distribution& d) {
   return fmt::format("{}({})", typed.family->name, listed(typed.parameters, parameter));
 }
 
-/// Returns the weights of a mixture: the parameter of the distribution of its selecting variable.
+/// Returns the weights of a mixture: the parameter of the distribution of the selecting variable that the compiler has
+/// added, or the variable of the model that selects.
 std::string weights_text(const Model& m, const Statement& s) {
   const auto* ref = std::get_if<VariableRef>(&m[*s.part].node);
-  if (!ref) return print(m, *s.part);
+  if (!ref || !is_part_of(m, s, ref->variable)) return print(m, *s.part);
   return print(m, m[m[ref->variable].statement].main.parameters.at(0).value);
 }
 

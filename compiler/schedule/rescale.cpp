@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "compiler/density/poly.h"
 #include "compiler/math/exponent.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/shift.h"
+#include "compiler/schedule/try_pairs.h"
 
 namespace lehr::schedule {
 namespace {
@@ -46,25 +46,44 @@ class ScaleFinder {
   ScaleFinder(const model::Model& m, Schedule& s)
       : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
-  /// Returns all changes of scale.
-  std::vector<Shift> find() {
-    std::vector<Shift> out;
-    std::set<std::pair<BlockId, BlockId>> found;
-    std::set<std::string> tried;
-    for (const Term& t : c_.density.terms) {
-      for (std::size_t k = 0; k < t.atoms.size(); ++k) {
-        for (std::size_t l = 0; l < k; ++l) {
-          for (const ScaleCandidate& c : candidates(t.atoms[l], t.atoms[k])) {
-            const auto both = std::minmax(c.first.block, c.second.block);
-            if (found.contains(both) || !tried.insert(describe(c)).second) continue;
-            if (std::optional<Shift> shift = check(c)) {
-              found.insert(both);
-              out.push_back(std::move(*shift));
-            }
-          }
-        }
-      }
+  /// Two blocks, of which one makes up for a change of the other.
+  using Pair = std::pair<BlockId, BlockId>;
+
+  /// Returns the changes of scale that leave the product of two atoms of a term alone. Each two atoms are tried once.
+  std::vector<ScaleCandidate> candidates(const Term& t, std::size_t k, std::size_t l) const {
+    return l < k ? candidates(t.atoms[l], t.atoms[k]) : std::vector<ScaleCandidate>();
+  }
+
+  /// Returns the pair of the candidate, in both orders.
+  static std::vector<Pair> variables(const ScaleCandidate& c) {
+    return {{c.first.block, c.second.block}, {c.second.block, c.first.block}};
+  }
+
+  /// Returns the change in words: "theta -> theta * c, beta -> beta / c over k".
+  std::string describe(const ScaleCandidate& c) const {
+    const auto change = [&](const ScaledSide& side) {
+      const std::string& name = variable(side.block).name;
+      return fmt::format("{} -> {} {} c", name, name, side.sign > 0 ? "*" : "/");
+    };
+    std::string out = fmt::format("{}, {}", change(c.first), change(c.second));
+    if (c.components) out += fmt::format(" over {}", m_[*c.components].name);
+    return out;
+  }
+
+  /// Returns the change of scale if the likelihood is invariant.
+  std::optional<Shift> check(const ScaleCandidate& c, const Term&) const {
+    const std::optional<density::Poly> first = derivative(c_.density.terms, c);
+    if (!first || !std::ranges::all_of(*first, [&](const Term& t) { return is_cheap(t, c); })) return std::nullopt;
+    const std::optional<density::Poly> second = derivative(*first, c);
+    Shift out{c.components, ArrayId(s_.arrays), {}, {}, {}, describe(c), largest_power(*first, c)};
+    if (!second || !collect(*first, 1, out.gradient) || !collect(*second, 2, out.curvature)) return std::nullopt;
+    const auto is_mixed = [](const Shift::Derivative& d) { return d.components[0] != d.components[1]; };
+    if (std::ranges::any_of(out.curvature, is_mixed)) return std::nullopt;
+    for (const ScaledSide* side : {&c.first, &c.second}) {
+      out.gradient.push_back(of_entropy(*side));
+      out.moved.push_back(moved(*side));
     }
+    ++s_.arrays;
     return out;
   }
 
@@ -186,23 +205,6 @@ class ScaleFinder {
     return out;
   }
 
-  /// Returns the change of scale if the likelihood is invariant.
-  std::optional<Shift> check(const ScaleCandidate& c) const {
-    const std::optional<density::Poly> first = derivative(c_.density.terms, c);
-    if (!first || !std::ranges::all_of(*first, [&](const Term& t) { return is_cheap(t, c); })) return std::nullopt;
-    const std::optional<density::Poly> second = derivative(*first, c);
-    Shift out{c.components, ArrayId(s_.arrays), {}, {}, {}, describe(c), largest_power(*first, c)};
-    if (!second || !collect(*first, 1, out.gradient) || !collect(*second, 2, out.curvature)) return std::nullopt;
-    const auto is_mixed = [](const Shift::Derivative& d) { return d.components[0] != d.components[1]; };
-    if (std::ranges::any_of(out.curvature, is_mixed)) return std::nullopt;
-    for (const ScaledSide* side : {&c.first, &c.second}) {
-      out.gradient.push_back(of_entropy(*side));
-      out.moved.push_back(moved(*side));
-    }
-    ++s_.arrays;
-    return out;
-  }
-
   /// Writes the terms as derivatives. Returns false if constants_of() gives none for one of them.
   bool collect(const density::Poly& terms, std::size_t order, std::vector<Shift::Derivative>& out) const {
     for (const Term& t : terms) {
@@ -243,17 +245,6 @@ class ScaleFinder {
     return out;
   }
 
-  /// Returns the change in words: "theta -> theta * c, beta -> beta / c over k".
-  std::string describe(const ScaleCandidate& c) const {
-    const auto change = [&](const ScaledSide& side) {
-      const std::string& name = variable(side.block).name;
-      return fmt::format("{} -> {} {} c", name, name, side.sign > 0 ? "*" : "/");
-    };
-    std::string out = fmt::format("{}, {}", change(c.first), change(c.second));
-    if (c.components) out += fmt::format(" over {}", m_[*c.components].name);
-    return out;
-  }
-
   const model::Model& m_;                // the model
   Schedule& s_;                          // its schedule
   const conditionals::Conditionals& c_;  // the blocks
@@ -262,6 +253,8 @@ class ScaleFinder {
 
 }  // namespace
 
-std::vector<Shift> find_changes_of_scale(const model::Model& m, Schedule& s) { return ScaleFinder(m, s).find(); }
+std::vector<Shift> find_changes_of_scale(const model::Model& m, Schedule& s) {
+  return try_pairs(ScaleFinder(m, s), s.conditionals.density.terms);
+}
 
 }  // namespace lehr::schedule

@@ -12,6 +12,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "compiler/schedule/invariance.h"
+#include "compiler/schedule/try_pairs.h"
 
 namespace lehr::schedule {
 namespace {
@@ -63,27 +64,74 @@ class ShiftFinder {
   ShiftFinder(const model::Model& m, Schedule& s)
       : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
-  /// Returns all shifts.
-  std::vector<Shift> find() {
-    std::vector<Shift> out;
-    std::set<std::pair<Target, Target>> found;
-    std::set<std::string> tried;
-    for (const Term& t : c_.density.terms) {
-      for (const Atom& x : t.atoms) {
-        for (const Atom& y : t.atoms) {
-          for (const Candidate& candidate : candidates(t, x, y)) {
-            const std::pair both(candidate.shifted.target, candidate.made_up.target);
-            if (found.contains(both) || !tried.insert(describe(candidate)).second) continue;
-            std::optional<Shift> shift = check(candidate, t.origin);
-            if (!shift) continue;
-            found.insert(both);
-            // Without a factor, the second makes up for the first as the first for the second.
-            if (!candidate.made_up.factor) found.insert({both.second, both.first});
-            out.push_back(std::move(*shift));
-          }
-        }
+  /// What is shifted, and what makes up for it.
+  using Pair = std::pair<Target, Target>;
+
+  /// Returns the shifts of the number of atom k that the number of atom l might make up for.
+  std::vector<Candidate> candidates(const Term& t, std::size_t k, std::size_t l) const {
+    const Atom &x = t.atoms[k], &y = t.atoms[l];
+    if (!is_linear(x) || !is_linear(y) || block_of(x) == block_of(y)) return {};
+    if (!can_move(block_of(x)) || !can_move(block_of(y)) || s_.stage_of[block_of(y).index()]) return {};
+    if (model::is_joint(variable(block_of(x)))) return {};
+    std::vector<Candidate> out;
+    const std::vector<IndexId> of_x = element_of(x, entry(x)), of_y = element_of(y, entry(y));
+    for (const double sign : {1.0, -1.0}) {
+      add_plain(x, y, of_x, of_y, sign, out);
+      for (const Atom& w : t.atoms) {
+        if (is_linear(w) && is_stored(block_of(w), {block_of(x), block_of(y)})) add_product(x, y, w, of_y, sign, out);
       }
     }
+    return out;
+  }
+
+  /// Returns the pair of the candidate. Without a factor, the second makes up for the first as the first for the
+  /// second.
+  static std::vector<Pair> variables(const Candidate& c) {
+    std::vector<Pair> out = {{c.shifted.target, c.made_up.target}};
+    if (!c.made_up.factor) out.emplace_back(c.made_up.target, c.shifted.target);
+    return out;
+  }
+
+  /// Returns the shift if the statement that it comes from, and all of the likelihood, are invariant.
+  std::optional<Shift> check(const Candidate& c, const Term& from_term) const {
+    Shift out{c.components, ArrayId(s_.arrays), {}, {}, {}, {}};
+    std::map<std::size_t, density::Poly> by_origin;
+    for (const Term& t : c_.density.terms) {
+      const auto moves = [&](const Atom& x) {
+        return block_of(x) == c.shifted.target.block || block_of(x) == c.made_up.target.block;
+      };
+      if (std::ranges::none_of(t.atoms, moves)) continue;
+      std::optional<density::Poly> first = derivative(t, c, out);
+      if (!first) return std::nullopt;
+      std::ranges::move(*first, std::back_inserter(by_origin[t.origin]));
+    }
+    density::Poly first, second;
+    for (const auto& [from, sum] : by_origin) {
+      const bool invariant = normal_form(sum).empty();
+      if (!invariant && (from == from_term.origin || c_.density.origins[from].observed)) return std::nullopt;
+      add_expectations(sum, invariant, first);
+      for (const Term& t : sum) {
+        const std::optional<density::Poly> twice = derivative(t, c, out);
+        if (!twice) return std::nullopt;
+        add_expectations(*twice, invariant, second);
+      }
+    }
+    if (!collect(first, 1, out.gradient) || !collect(second, 2, out.curvature)) return std::nullopt;
+    ++s_.arrays;
+    for (const Displacement* d : {&c.shifted, &c.made_up}) {
+      if (!s_.stage_of[d->target.block.index()]) out.moved.push_back(moved(*d, out));
+    }
+    out.text = describe(c);
+    return out;
+  }
+
+  /// Returns the shift in words: "z -> z - c, m -> m + W c over latent".
+  std::string describe(const Candidate& c) const {
+    const Displacement& d = c.made_up;
+    const std::string z = name(c.shifted.target), y = name(d.target),
+                      by = d.factor ? m_[d.factor->variable].name + " c" : "c";
+    std::string out = fmt::format("{} -> {} - c, {} -> {} {} {}", z, z, y, y, d.sign > 0 ? "+" : "-", by);
+    if (c.components) out += fmt::format(" over {}", m_[*c.components].name);
     return out;
   }
 
@@ -134,22 +182,6 @@ class ShiftFinder {
       if (std::ranges::any_of(own_plates(v.auxiliary->members[k]), is_nested)) return false;
     }
     return is_formed_first(s_, b);
-  }
-
-  /// Returns the shifts of the number `x` that the number `y` might make up for, both atoms of the term.
-  std::vector<Candidate> candidates(const Term& t, const Atom& x, const Atom& y) const {
-    if (!is_linear(x) || !is_linear(y) || block_of(x) == block_of(y)) return {};
-    if (!can_move(block_of(x)) || !can_move(block_of(y)) || s_.stage_of[block_of(y).index()]) return {};
-    if (model::is_joint(variable(block_of(x)))) return {};
-    std::vector<Candidate> out;
-    const std::vector<IndexId> of_x = element_of(x, entry(x)), of_y = element_of(y, entry(y));
-    for (const double sign : {1.0, -1.0}) {
-      add_plain(x, y, of_x, of_y, sign, out);
-      for (const Atom& w : t.atoms) {
-        if (is_linear(w) && is_stored(block_of(w), {block_of(x), block_of(y)})) add_product(x, y, w, of_y, sign, out);
-      }
-    }
-    return out;
   }
 
   /// Returns the entry of a vector that the linear atom is.
@@ -294,39 +326,6 @@ class ShiftFinder {
     return density::merge_like_terms(a_, m_, std::move(out));
   }
 
-  /// Returns the shift if the statement that it comes from, and all of the likelihood, are invariant.
-  std::optional<Shift> check(const Candidate& c, std::size_t origin) const {
-    Shift out{c.components, ArrayId(s_.arrays), {}, {}, {}, {}};
-    std::map<std::size_t, density::Poly> by_origin;
-    for (const Term& t : c_.density.terms) {
-      const auto moves = [&](const Atom& x) {
-        return block_of(x) == c.shifted.target.block || block_of(x) == c.made_up.target.block;
-      };
-      if (std::ranges::none_of(t.atoms, moves)) continue;
-      std::optional<density::Poly> first = derivative(t, c, out);
-      if (!first) return std::nullopt;
-      std::ranges::move(*first, std::back_inserter(by_origin[t.origin]));
-    }
-    density::Poly first, second;
-    for (const auto& [from, sum] : by_origin) {
-      const bool invariant = normal_form(sum).empty();
-      if (!invariant && (from == origin || c_.density.origins[from].observed)) return std::nullopt;
-      add_expectations(sum, invariant, first);
-      for (const Term& t : sum) {
-        const std::optional<density::Poly> twice = derivative(t, c, out);
-        if (!twice) return std::nullopt;
-        add_expectations(*twice, invariant, second);
-      }
-    }
-    if (!collect(first, 1, out.gradient) || !collect(second, 2, out.curvature)) return std::nullopt;
-    ++s_.arrays;
-    for (const Displacement* d : {&c.shifted, &c.made_up}) {
-      if (!s_.stage_of[d->target.block.index()]) out.moved.push_back(moved(*d, out));
-    }
-    out.text = describe(c);
-    return out;
-  }
-
   /// Adds the terms whose expectations the derivative of the ELBO has. Those of an invariant statement cancel, but for
   /// the difference between products of expectations and expectations of products.
   void add_expectations(const density::Poly& terms, bool invariant, density::Poly& to) const {
@@ -390,16 +389,6 @@ class ShiftFinder {
     return x.member ? m_[v.auxiliary->members[*x.member].variable].name : v.name;
   }
 
-  /// Returns the shift in words: "z -> z - c, m -> m + W c over latent".
-  std::string describe(const Candidate& c) const {
-    const Displacement& d = c.made_up;
-    const std::string z = name(c.shifted.target), y = name(d.target),
-                      by = d.factor ? m_[d.factor->variable].name + " c" : "c";
-    std::string out = fmt::format("{} -> {} - c, {} -> {} {} {}", z, z, y, y, d.sign > 0 ? "+" : "-", by);
-    if (c.components) out += fmt::format(" over {}", m_[*c.components].name);
-    return out;
-  }
-
   const model::Model& m_;                // the model
   Schedule& s_;                          // its schedule
   const conditionals::Conditionals& c_;  // the blocks
@@ -423,6 +412,8 @@ std::optional<std::vector<IndexId>> constants_of(const Algebra& a, CoefId c, Arr
   return out;
 }
 
-std::vector<Shift> find_shifts(const model::Model& m, Schedule& s) { return ShiftFinder(m, s).find(); }
+std::vector<Shift> find_shifts(const model::Model& m, Schedule& s) {
+  return try_pairs(ShiftFinder(m, s), s.conditionals.density.terms);
+}
 
 }  // namespace lehr::schedule

@@ -72,9 +72,17 @@ double StoppingRule::remaining_movement(double moved) {
   return tail_after(moved, ratio);
 }
 
+/// Returns the relative change of the ELBO that counts as none: the tolerance, but no less than what sums of numbers in
+/// single precision resolve where items have that.
+static double least_change(double tolerance, const RoundingSlack& slack) {
+  constexpr double kSingleResolution = 0x1p-23;
+  const bool single = slack.movement >= kSingleSlack.movement;
+  return single && tolerance > 0 ? std::max(tolerance, kSingleResolution) : tolerance;
+}
+
 bool StoppingRule::converged(double elbo, double share) {
   const double moved = movement(), left = remaining_movement(moved), root = share * std::sqrt(tolerance_);
-  const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
+  const bool still = !first_ && std::abs(elbo - previous_) <= least_change(tolerance_, slack_) * (1 + std::abs(elbo));
   first_ = false;
   previous_ = elbo;
   return still && moved <= root && left <= root;

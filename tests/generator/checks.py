@@ -337,6 +337,20 @@ def all_informed(case):
     return True
 
 
+def close_to_zero(case):
+    """Whether no column of observed numbers is constant, or far from zero in units of its spread: a fit runs on distances
+    from such columns, an object on the data as they are."""
+    for observe, name, body in re.findall(r"^(observe )?(\w+)(?:\[[\w, ]+\])?[^~]* ~ (.*);", "\n".join(case.lines), re.M):
+        if not observe or not re.search(r"Normal|StudentT|Laplace", body):
+            continue
+        x = np.asarray(case.arrays[name].value, dtype=float)
+        for column in x.reshape(-1, x.shape[-1]).T if x.ndim > 1 else [x]:
+            present = column[~np.isnan(column)]
+            if len(present) < 2 or abs(present.mean()) > 500 * present.std():
+                return False
+    return True
+
+
 def built(b):
     """An object in this process makes the bits of the command line, where all of the model is informed: an object has no
     data yet that could tell."""
@@ -355,7 +369,8 @@ def built(b):
     found = object_of(name, b.case, sizes)
     plain = {k.replace(".", "_"): x for k, x in b.base[1].items()}
     both = sorted(set(found) & set(plain))
-    return same("built", (0, {k: plain[k].ravel() for k in both}, {}), (0, {k: found[k] for k in both}, {}), 0 if not missing else 1e-6)
+    allowed = 1e-6 if missing else 0 if close_to_zero(b.case) else 1e-9
+    return same("built", (0, {k: plain[k].ravel() for k in both}, {}), (0, {k: found[k] for k in both}, {}), allowed)
 
 
 def object_of(name, case, sizes):

@@ -208,13 +208,11 @@ FamilyRow poisson() {
   return row;
 }
 
-/// The distribution of the constant 0, as a part of a mixture. Other values have log density -1e9: exp of it is 0, and
-/// the logarithm stays finite.
+/// The distribution of the constant 0, as a part of a mixture.
 FamilyRow zero() {
-  constexpr double kImpossible = -1e9;
   FamilyRow row{.name = "Zero", .summary = "always 0: a part of a mixture of counts", .support = Support::count};
   row.positional = true;
-  row.log_density = kImpossible * step(symbol("x") - 0.5);
+  row.log_density = log(step(0.5 - symbol("x")));
   row.mean = 0.0;
   row.covariance = 0.0;
   row.draw = number_drawn([](std::span<const double>, Rng&) { return 0.0; });

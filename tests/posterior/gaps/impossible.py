@@ -241,4 +241,22 @@ def product_of_two_chances():
     return finite(f) and bound - 1 < f.elbo < bound and close([d.posterior["gamma.mean"], d.posterior["alpha.mean"]], want, 0.02)
 
 
+@holds
+def zero_as_any_part():
+    """A positive count is not drawn from Zero, as the first part or the second: the ELBO is the same, and never falls."""
+    y = np.array([0, 3, 0, 1, 0, 0, 5, 2, 0, 4, 0, 1])
+    head = "model m { plate n; q ~ Beta(1, 2); p ~ Beta(1, 1); observe y[n] ~ "
+    first = fit(head + "mixture(q, Zero(), Binomial(6, p)); }", {"y": y}, *PLAIN)
+    second = fit(head.replace("Beta(1, 2)", "Beta(2, 1)") + "mixture(q, Binomial(6, p), Zero()); }", {"y": y}, *PLAIN)
+    q, p = GRID[::10, None], GRID[None, ::10]
+    log_p = log_beta_pdf(q, 1, 2) + log_beta_pdf(p, 1, 1)
+    for v in y:
+        log_p = log_p + np.log((1 - q) * binom.pmf(v, 6, p) + q * (v == 0))
+    evidence = logsumexp(log_p) - 2 * np.log(len(p[0]))
+    drawn = second.posterior["y.part.p"][y > 0]
+    return (finite(first) and close(first.elbo, second.elbo, 1e-12) and evidence - 1 < first.elbo < evidence
+            and (first.posterior["y.part.p"][y > 0] == 0).all() and (drawn == 1).all())
+
+
+
 finish()

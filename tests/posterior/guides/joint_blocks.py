@@ -292,6 +292,28 @@ def starts():
     return f"ELBO {alone.elbo:.6f}, then {done.elbo:.6f}"
 
 
+def rows_of_different_lengths():
+    """An effect of each sequence and a latent chain along it: one factor of all their numbers, which is the posterior."""
+    lengths = [4, 2, 5]
+    y = [RNG.normal(size=n).tolist() for n in lengths]
+    model = """model rows { plate s; plate t in s ordered; a[s] ~ Normal(mean = 0, sd = 1);
+      l[s, t] ~ Normal(mean = 0.8 * l[s, t-1], sd = 0.5) start Normal(mean = 0, sd = 1);
+      observe y[s, t] ~ Normal(mean = a[s] + l[s, t], sd = 0.4); guide joint(a, l); }"""
+    exact, e, k = Linear(3 + sum(lengths)), np.eye(3 + sum(lengths)), 3
+    for s, n in enumerate(lengths):
+        exact.add(e[s], 0, 1)
+        for t in range(n):
+            exact.add(e[k] - (0.8 * e[k - 1] if t else 0), 0, 4 if t else 1)
+            exact.add(e[s] + e[k], -y[s][t], 1 / 0.16)
+            k += 1
+    mean, cov, evidence = exact.solve()
+    got = fit(model, {"y": y})
+    near(got.elbo, evidence, 1e-11, "ELBO")
+    near(got.posterior["joint(a, l).mean"].ravel(), mean, 1e-9, "means")
+    near(got.posterior["a.precision"], 1 / np.diag(cov)[:3], 1e-9, "precisions of a")
+    return f"ELBO {got.elbo:.6f}, the log evidence"
+
+
 finish({"the exact posterior": exact_posterior, "shared plates": shared_plates, "intercept and slope by county": hierarchy,
         "gibbs": gibbs, "draws of the factor": drawn_from_factor, "local linear trend": trend, "kidiq": children,
-        "a + b * year": years, "warning": warning, "starts": starts})
+        "a + b * year": years, "rows of different lengths": rows_of_different_lengths, "warning": warning, "starts": starts})

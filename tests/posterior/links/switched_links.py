@@ -276,4 +276,31 @@ def posteriors_and_draws():
     return True
 
 
+@holds
+def parts_selected_by_a_variable():
+    """A declared bit or category in place of the weights of a mixture: the same factors and ELBO as with its weights, and what a
+    bit selects may depend on other data."""
+    y = np.where(RNG.random(40) < 0.6, RNG.normal(3, 0.5, 40), RNG.normal(0, 3, 40))
+    y[3] = np.nan
+    head = "model m { plate n; plate k = 3; w ~ Dirichlet(concentration = 2) over k; p ~ Beta(2, 1); mu ~ Normal(mean = 3, sd = 1); "
+    two, three = "Normal(mean = mu, sd = 0.5), Normal(mean = 0, sd = 3)", "Normal(mean = mu, sd = 0.5), Normal(mean = 0, sd = 3), Normal(mean = -1, sd = 9)"
+    for weights, declared, name in (("p", "z[n] ~ Bernoulli(p);", "p"), ("w", "z[n] ~ Categorical(w);", "probs")):
+        parts = two if name == "p" else three
+        plain = fit(f"{head} observe y[n] ~ mixture({weights}, {parts}); }}", {"y": y}, *TIGHT)
+        named = fit(f"{head} {declared} observe y[n] ~ mixture(z[n], {parts}); }}", {"y": y}, *TIGHT)
+        assert close(plain.elbo, named.elbo, 1e-10), (plain.elbo, named.elbo)
+        here = ~np.isnan(y)
+        assert close(plain.posterior[f"y.part.{name}"][here], named.posterior[f"z.{name}"][here], 1e-6)
+        assert close(plain.posterior["mu.mean"], named.posterior["mu.mean"], 1e-8)
+    # With a second look at the bit, all else known: the evidence, by a sum over its values.
+    v = np.array([1, 0, 1, 1.0])
+    got = fit("""model m { plate n; z[n] ~ Bernoulli(0.3); observe v[n] ~ mixture(z[n], Bernoulli(0.7), Bernoulli(0.2));
+      observe y[n] ~ mixture(z[n], Normal(mean = 3, sd = 1), Normal(mean = 0, sd = 3)); }""",
+        {"v": v, "y": y[4:8]}, *TIGHT)
+    on = np.log(0.3) + np.where(v > 0, np.log(0.7), np.log(0.3)) + norm.logpdf(y[4:8], 3, 1)
+    off = np.log(0.7) + np.where(v > 0, np.log(0.2), np.log(0.8)) + norm.logpdf(y[4:8], 0, 3)
+    return close(got.elbo, np.logaddexp(on, off).sum(), 1e-12) and close(got.posterior["z.p"], expit(on - off), 1e-12)
+
+
+
 finish()
