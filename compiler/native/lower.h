@@ -22,6 +22,8 @@ inline constexpr const char* kRandomFunction = "lehr_random";
 /// kQuick: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
 /// part without loops that runs once a call, which is translated instruction by instruction.
 inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "quick", *kOnce = "once";
+/// The name of an LLVM attribute of functions whose nests of loops are not unrolled (keeps_nests()).
+inline constexpr const char* kKeepsNests = "lehr-keeps-nests";
 
 /// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
 /// the module must be those of `target`.
