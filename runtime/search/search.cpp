@@ -259,8 +259,10 @@ class Search {
     annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
     annealed.others = std::move(others_);
+    annealed.settled = best_status_ == Status::converged;
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
+    report_.plain_sweeps = length_;
   }
 
   /// Moves components from the best state, within a budget of sweeps relative to those made so far.
