@@ -117,6 +117,7 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
                                     "survey.most_places",
                                     "line_rows.most_places",
                                     "line_rows.chunk",
+                                    "search.few_operations",
                                     "search.long_sweep",
                                     "search.long_sweep_of_moves"};
 
