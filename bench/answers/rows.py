@@ -39,27 +39,24 @@ def share(q, name):
     return q[name + ".concentration"] / q[name + ".concentration"].sum(-1, keepdims=True)
 
 
-def errors(precision):
-    """Standard deviations of a vector with this precision matrix."""
-    return np.sqrt(np.diag(np.linalg.inv(precision)))
+def errors(q, name):
+    """Standard deviations of Normal numbers or of one vector, as `lehr show` prints them: by linear response, else of the factor."""
+    if name + ".sd" in q:
+        return q[name + ".sd"]
+    precision = q[name + ".precision"]
+    return precision ** -0.5 if precision.ndim == q[name + ".mean"].ndim else np.sqrt(np.diag(np.linalg.inv(precision)))
 
 
-def weights(q, data):
-    return {"effects": [*q["w.mean"], q["b.mean"]], "errors": [*errors(q["w.precision"]), q["b.precision"] ** -0.5]}
+def effects(*names):
+    """Of regressions: the effects of these variables that the model has, in this order."""
+    def answer(q, data):
+        found = [name for name in names if name + ".mean" in q]
+        return {"effects": np.hstack([q[name + ".mean"] for name in found]), "errors": np.hstack([errors(q, name) for name in found])}
+
+    return answer
 
 
-def line(q, data):
-    return {"effects": [q["b.mean"], q["a.mean"]], "errors": [q["b.precision"] ** -0.5, q["a.precision"] ** -0.5]}
-
-
-def intercept(q, data):
-    """Of mixed effects: the intercept first."""
-    w = ([], []) if "w.mean" not in q else (q["w.mean"], errors(q["w.precision"]))
-    return {"effects": [q["mu.mean"], *w[0]], "errors": [q["mu.precision"] ** -0.5, *w[1]]}
-
-
-def slopes(q, data):
-    return {"effects": q["beta.mean"], "errors": errors(q["beta.precision"])}
+weights, line, intercept, slopes = effects("w", "b"), effects("b", "a"), effects("mu", "w"), effects("beta")
 
 
 def factors(q, data):
@@ -73,7 +70,7 @@ def stars(q, data):
 
 
 def states(*names):
-    return lambda q, data: {"mean": np.array([q[n + ".mean"] for n in names]), "sd": np.array([q[n + ".precision"] for n in names]) ** -0.5}
+    return lambda q, data: {"mean": np.array([q[n + ".mean"] for n in names]), "sd": np.array([errors(q, n) for n in names])}
 
 
 def mixture(q, data):

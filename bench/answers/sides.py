@@ -62,7 +62,9 @@ class Lehr:
         with open(os.path.join(self.out, "fit.json")) as f:
             fit = json.load(f)
         data = np.load(os.path.join(self.data, "data.npz")) if "data.npz" in self.row.data else {}
-        return self.row.answer(dict(np.load(os.path.join(self.out, "posterior.npz"))), data), \
+        files = [path for name in ("posterior.npz", "sds.npz") if os.path.exists(path := os.path.join(self.out, name))]
+        factors = {name: values for path in files for name, values in np.load(path).items()}
+        return self.row.answer(factors, data), \
             {"status": fit["status"], "sweeps": fit["iterations"], "elbo": fit["elbo"], "compile": fit["seconds"]["compile"]}
 
 

@@ -440,8 +440,9 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
     if (const auto* from = reference(*slot)) add_centring_offset(x, *from, -1);
   }
   const machine::Machine& m = engine().machine();
-  // Expected statistics follow from the parameters, and tangent points from both.
-  std::int32_t failed = machine::call_on_stored(m, m.model->expectations);
+  // Expected statistics follow from the parameters (those of items remain, if none was set), and tangent points from
+  // both.
+  std::int32_t failed = machine::call_on_stored(m, of_items ? m.model->expectations : m.model->global_expectations);
   if (!failed) failed = machine::move_tangent_points(m);
   if (failed) return Error{ExitCode::data, source, engine().describe(failed), {}};
   return of_items;

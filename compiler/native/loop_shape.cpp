@@ -34,8 +34,10 @@ constexpr Threshold<std::int64_t> kLongBodyNodes("native.loop_shape.long_body_no
 constexpr Threshold<std::int64_t> kLittleWork("native.loop_shape.little_work", 64'000);
 /// The most nodes that one execution of a statement evaluates which is optimised little.
 constexpr Threshold<std::int64_t> kLittleOfStatement("native.loop_shape.little_of_statement", 6'400);
+/// The most nodes of a call of a function whose nests LLVM does not unroll: it takes less than a millisecond.
+constexpr Threshold<std::int64_t> kSomeWork("native.loop_shape.some_work", 4'000'000);
 /// Counts are cut off here, so that products of them do not overflow.
-constexpr std::int64_t kMuchWork = 1'000'000;
+constexpr std::int64_t kMuchWork = 1'000'000'000;
 /// The most nodes that LLVM makes when it unrolls a nest after vectorisation.
 constexpr Threshold<std::int64_t> kUnrollLaterNodes("native.loop_shape.unroll_later_nodes", 600);
 
@@ -215,6 +217,17 @@ class Work {
   bool bounded_ = true;                       // true while no loop's length depends on data
 };
 
+/// Returns true if a call of function number `function` evaluates at most so many nodes whatever the data are.
+bool does_at_most(const Program& program, std::size_t function, std::int64_t most) {
+  std::optional<std::int64_t> trips;
+  for (const Function& f : program.functions) {
+    for (const ParallelRegion& phase : f.regions)
+      if (phase.function == function) trips = literal(program, phase.trip_count);
+  }
+  const auto nodes = Work(program, program.functions[function], trips).of(program.functions[function].body);
+  return nodes && *nodes <= most;
+}
+
 }  // namespace
 
 LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPadding* spare) {
@@ -256,6 +269,11 @@ LoopShape small(LoopShape shape, int lanes) {
   return shape;
 }
 
+LoopShape without_nests(LoopShape shape) {
+  shape.unroll_later = shape.unroll_later && shape.innermost;
+  return shape;
+}
+
 LoopShape main_part(LoopShape shape) {
   shape.trips = *shape.trips - shape.tail;
   return shape;
@@ -288,14 +306,11 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
 }
 
 bool is_cheap_code(const Program& program, std::size_t function) {
-  if (program.functions[function].cold) return true;
-  std::optional<std::int64_t> trips;
-  for (const Function& f : program.functions) {
-    for (const ParallelRegion& phase : f.regions)
-      if (phase.function == function) trips = literal(program, phase.trip_count);
-  }
-  const auto nodes = Work(program, program.functions[function], trips).of(program.functions[function].body);
-  return nodes && *nodes <= program.thresholds[kLittleWork];
+  return program.functions[function].cold || does_at_most(program, function, program.thresholds[kLittleWork]);
+}
+
+bool keeps_nests(const Program& program, std::size_t function) {
+  return does_at_most(program, function, program.thresholds[kSomeWork]);
 }
 
 bool is_cheap_code(const Program& program, const Stmt& statement) {

@@ -38,6 +38,9 @@ LoopShape shape_of(const loops::Program& program, const loops::For& loop, int la
 /// for a loop of one vector or one iteration, and no tail. `lanes`: doubles in a vector of the target.
 LoopShape small(LoopShape shape, int lanes);
 
+/// Returns the shape without unrolling of loops that have loops inside, for functions that keep their nests.
+LoopShape without_nests(LoopShape shape);
+
 /// Returns the shape of the first loop of the two that a loop with a tail becomes: whole vectors.
 LoopShape main_part(LoopShape shape);
 /// Returns the shape of the second loop of the two that a loop with a tail becomes: the last iterations.
@@ -61,6 +64,10 @@ Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> stateme
 /// Returns true if function number `function` of the program is optimised little: it is cold, or a call evaluates at
 /// most 64,000 nodes whatever the data are, which takes some microseconds.
 bool is_cheap_code(const loops::Program& program, std::size_t function);
+
+/// Returns true if nests of loops are not unrolled in function number `function` of the program: a call evaluates at
+/// most 4,000,000 nodes whatever the data are, so that compiling the copies takes longer than they save in a fit.
+bool keeps_nests(const loops::Program& program, std::size_t function);
 
 /// Returns true if one execution of the statement evaluates at most 6,400 nodes whatever the data are.
 bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);

@@ -111,6 +111,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
       call_flushing(*outer, *function, target.getTargetTriple());
     }
     if (is_cheap_code(program, k)) function->addFnAttr(kTier, kQuick);
+    if (keeps_nests(program, k)) function->addFnAttr(kKeepsNests);
     // LLVM prefers 256 bits on most AVX-512 machines, with which loops full of arithmetic take 1.4 to 1.8 times as
     // long.
     if (wide) function->addFnAttr("prefer-vector-width", "512");

@@ -109,6 +109,7 @@ void FunctionLowering::lower(const loops::For& node) {
   LoopShape shape = shape_of(program_, node, lanes_, low_tier_ ? nullptr : &spare_);
   if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   if (low_tier_) shape = small(shape, lanes_);
+  if (function_.hasFnAttribute(kKeepsNests)) shape = without_nests(shape);
   shape.masked = shape.masked && loop_exit_;  // only in inner loops: a loop over all items is long
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;

@@ -44,16 +44,15 @@ class Run {
   /// solution melts; throws Stop.
   bool measure() {
     check(prepare_statistics(e_, o_));
+    if (!o_.fresh && !o_.converged && o_.melting == 0) settle();
+    make(1);
+    best_ = e_.snapshot_state();
+    best_elbo_ = elbo_.value;
     if (o_.melting > 0) {
-      make(1);
-      best_ = e_.snapshot_state();
-      best_elbo_ = elbo_.value;
       report_.melting = o_.melting;
       return true;
     }
-    converge(o_.fresh ? 1 : o_.max_iterations);
-    best_ = e_.snapshot_state();
-    best_elbo_ = report_.plain_elbo = elbo_.value;
+    report_.plain_elbo = best_elbo_;
     report_.plain_sweeps = out_.iterations;
     if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     report_.fresh = o_.fresh;
@@ -97,7 +96,7 @@ class Run {
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
     e_.load(best_);
-    if (survives([&] { converge(o_.max_iterations); })) return;
+    if (survives([&] { settle(); })) return;
     e_.load(best_);
     out_.elbo = best_elbo_;
   }
@@ -165,9 +164,19 @@ class Run {
     if (!on_sweep_({out_.iterations, elbo_.value, temperature, objective})) throw Stop{Status::interrupted};
   }
 
-  /// Sweeps at temperature 1 until the run converges. Returns false after `most` sweeps, or if it cannot reach
-  /// `target`.
-  bool converge(std::int64_t most, double target = -INFINITY) {
+  /// Lets coordinate ascent converge from the state in place, at temperature 1 and with extrapolation.
+  void settle() {
+    const Outcome before = out_;
+    CaviOptions plain = o_;
+    plain.max_iterations += before.iterations;
+    e_.set({});
+    out_ = run_on(e_, plain, before, on_sweep_);
+    if (out_.status == Status::numerical_failure || out_.status == Status::interrupted) throw Stop{out_.status};
+    elbo_.value = out_.elbo;
+  }
+
+  /// Makes sweeps at temperature 1: `most`, or fewer if the run converges or cannot reach `target`.
+  void finish(std::int64_t most, double target = -INFINITY) {
     StoppingRule stopping_rule(e_, o_);
     ImprovementBound outlook(kDoubt);
     double previous = -INFINITY;
@@ -175,14 +184,8 @@ class Run {
       make(1);
       if (elbo_.value < previous - o_.slack.elbo * (1 + std::abs(elbo_.value))) ++out_.decreases;
       previous = elbo_.value;
-      if (stopping_rule.converged(elbo_.value)) {
-        out_.status = Status::converged;
-        return true;
-      }
-      if (!outlook.may_reach(target, elbo_.value)) return false;
+      if (stopping_rule.converged(elbo_.value) || !outlook.may_reach(target, elbo_.value)) return;
     }
-    out_.status = Status::max_iter;
-    return false;
   }
 
   /// Finds the melting temperature. Returns false if there is none, or if the heating fails; restores the best state.
@@ -310,8 +313,8 @@ class Run {
       }
     }
     const double target = best_elbo_ + margin();
-    if (o_.stop_early) converge(kHasty, target);
-    else converge(kFinishing);
+    if (o_.stop_early) finish(kHasty, target);
+    else finish(kFinishing);
     const bool accepted = elbo_.value > target;
     report_.candidates.push_back({from, elbo_.value, accepted});
     if (length_ == 0) length_ = out_.iterations - before;

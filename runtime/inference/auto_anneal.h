@@ -36,8 +36,9 @@ struct AutoOptions : CaviOptions {
   std::vector<Snapshot> others = {};
   /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
-  double melting = 0;  // the melting temperature, if the caller has it; one sweep then replaces the plain run and the
-                       // heating. 0: it is measured
+  bool converged = false;  // true: the solution in place has converged; one sweep then replaces the plain run
+  double melting = 0;      // the melting temperature, if the caller has it; one sweep then replaces the plain run and
+                           // the heating. 0: it is measured
 };
 
 /// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The

@@ -21,6 +21,9 @@ namespace {
 /// Operations of long sweeps, see long_sweep().
 constexpr Threshold<double> kLongSweep("search.long_sweep", 1.5e7);
 constexpr Threshold<double> kLongSweepOfMoves("search.long_sweep_of_moves", 2e8);
+/// Operations of all sweeps of a search up to which spare candidates are annealed where leaders differ.
+constexpr Threshold<double> kFewOperations("search.few_operations", 2e8);
+constexpr std::int64_t kLengthsOfFew = 12;     // lengths of the best run up to which they are
 constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a candidate
 constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
@@ -249,6 +252,14 @@ class Search {
     }
   }
 
+  /// Returns the sweeps of the search up to which further candidates are annealed in any case.
+  std::int64_t spare_sweeps() const {
+    if (agree_ || o_.spare_lengths == 0) return o_.spare_lengths / 2 * length_;
+    const double few = thresholds_of_environment()[kFewOperations] / std::max(1.0, operations_of_sweep(e_));
+    const double most = static_cast<double>(kLengthsOfFew * length_);
+    return std::max(o_.spare_lengths * length_, static_cast<std::int64_t>(std::min(few, most)));
+  }
+
   /// Anneals from the best state, which is in place. The shorter the best run was, the fewer sweeps a candidate makes
   /// at each temperature.
   void anneal() {
@@ -256,11 +267,13 @@ class Search {
     annealed.candidate_sweeps =
         std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.candidate_sweeps);
     annealed.stop_early = true;
-    annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
+    annealed.spare = spare_sweeps() - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
     annealed.others = std::move(others_);
+    annealed.converged = best_status_ == Status::converged;
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
+    report_.plain_sweeps = length_;
   }
 
   /// Moves components from the best state, within a budget of sweeps relative to those made so far.

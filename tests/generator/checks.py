@@ -145,8 +145,8 @@ def without(name):
 RUNS = {"outline_parallel_loops.operations": (1, 500), "outline_parallel_loops.of_sum": (0, 2), "outline_parallel_loops.outside": (1, 500), "outline_parallel_loops.many_items": (1, 64),
         "out_of_core_data.part": (1, 100), "out_of_core_data.first": (1, 5), "out_of_core_data.most_items": (1, 7),
         "predict_batches.most_items": (1, 3), "score.items_at_once": (1, 3), "survey.most_places": (1, 4),
-        "line_rows.most_places": (2, 5), "line_rows.chunk": (1, 50), "search.long_sweep": (1, 100),
-        "search.long_sweep_of_moves": (1, 100)}
+        "line_rows.most_places": (2, 5), "line_rows.chunk": (1, 50), "search.few_operations": (0, 1e12),
+        "search.long_sweep": (1, 100), "search.long_sweep_of_moves": (1, 100)}
 
 
 def moved(b, which):

@@ -75,6 +75,7 @@ const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.function_nodes", {1, 1e6}},
     {"native.loop_shape.long_body_nodes", {1, 1e6}},
     {"native.loop_shape.little_work", {0, 1e12}},
+    {"native.loop_shape.some_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
     {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.outlining.part_statements=4"},
@@ -116,6 +117,7 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
                                     "survey.most_places",
                                     "line_rows.most_places",
                                     "line_rows.chunk",
+                                    "search.few_operations",
                                     "search.long_sweep",
                                     "search.long_sweep_of_moves"};
 
