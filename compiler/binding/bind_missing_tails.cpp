@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "compiler/binding/binder.h"
 
@@ -27,7 +28,8 @@ void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a) {
       ends.push_back(end);
   }
   const auto is_missing = [&](std::int64_t element) {
-    return std::isnan(a.values[static_cast<std::size_t>(element) * width]);
+    return std::ranges::all_of(std::span(a.values).subspan(static_cast<std::size_t>(element) * width, width),
+                               [](double x) { return std::isnan(x); });
   };
   std::int64_t rows = 0, unseen = 0;
   for (std::size_t row = 0; row + 1 < ends.size(); ++row) {

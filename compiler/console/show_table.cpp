@@ -109,7 +109,7 @@ std::string format_posterior_json(const SavedFit& fit, const PosteriorTable& tab
       for (const AxisColumn& column : own) {
         const std::size_t number = number_at(fit, v, column, at);
         const std::string* label = find_label(fit, column.plate, number);
-        row["index"][column.name] = label ? json(*label) : json(number);
+        row["index"][column.name] = label ? json(*label) : json(first_number(fit, column.plate) + number);
       }
       const std::vector<double> values = values_of(v, i);
       for (std::size_t k = 0; k < values.size(); ++k)

@@ -139,7 +139,7 @@ class Expander {
   Poly reciprocal(const Poly& p);
   /// Returns any other function f of a polynomial p. Of data it is a coefficient; lgamma of points is a statistic or a
   /// tangent; lgamma(1 + x) is log x + lgamma(x). Otherwise it is an atom of the first variable in p that carries the
-  /// function as Opaque, or 0 if p has no atoms.
+  /// function as Opaque, or an error if p is a sum of data over some elements only, as in cumulative(d).
   Poly opaque(Function f, const Poly& p);
   /// Returns a polynomial as text, for error messages.
   std::string text(const Poly& p) const;

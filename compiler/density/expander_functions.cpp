@@ -166,7 +166,9 @@ Poly Expander::opaque(Function f, const Poly& p) {
     out[0].atoms.push_back(std::move(x));
     return out;
   }
-  return {};
+  // Data that are summed where a condition is true: a coefficient has no conditions.
+  return fail(fmt::format("no closed form: {}({}) of data", row_of(f).name, text(p)),
+              {"give these sums as data of their own, a vector or an array in the place of the expression"});
 }
 
 }  // namespace lehr::density

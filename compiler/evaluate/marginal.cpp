@@ -149,7 +149,7 @@ double MarginalDensity::log_sum_of_draws(const Observation& o) {
   for (const double x : logs)
     squares += std::exp(2 * (x - sum));
   // The standard error of the log of a mean is approximately the relative standard error of the mean.
-  squared_error_ += o.copies * o.copies * std::max(0.0, squares - 1.0 / kDraws);
+  squared_error_ += o.copies * o.copies * std::max(squares - 1.0 / kDraws, 0.0);
   return sum - std::log(static_cast<double>(kDraws));
 }
 
@@ -240,6 +240,7 @@ std::optional<std::vector<MarginalDensity::Factor>> MarginalDensity::factors_of(
 
 double MarginalDensity::log_density(const std::vector<Observation>& observations) {
   too_large_.reset();
+  refused_.reset();
   squared_error_ = 0;
   const std::optional<std::vector<Factor>> all = factors_of(observations);
   if (!all) return kNaN;

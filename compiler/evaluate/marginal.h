@@ -76,7 +76,7 @@ class MarginalDensity {
   /// Returns the standard error, in nats, of the last log_density() due to draws; 0 if it is exact.
   double error() const { return std::sqrt(squared_error_); }
 
-  /// Returns the observation that prevents a sum over paths (DiscreteChains::Use::refused) in this or an earlier
+  /// Returns the observation that prevents a sum over paths (DiscreteChains::Use::refused) in the last
   /// log_density(). If a transition prevents it (DiscreteChains::refused()), returns the first element of the first
   /// chain. Returns nothing if nothing prevents it.
   const std::optional<Element>& refused() const { return refused_; }

@@ -334,7 +334,7 @@ TemperedNormaliser::Estimate TemperedNormaliser::interpolated_at(ModelEvaluator&
     // log C(T) of the items is the copies times its mean by copy; residuals are from that mean.
     const double mean = out.log_c[m] / all_copies;
     const double residuals = all[2][m] - 2 * mean * all[1][m] + mean * mean * sample.squares;
-    out.error.push_back(std::sqrt(sample.variance * std::max(0.0, residuals)));
+    out.error.push_back(std::sqrt(sample.variance * std::max(residuals, 0.0)));  // a NaN stays one
   }
   return out;
 }
@@ -380,7 +380,8 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
       square += w * w / static_cast<double>(draws);
     }
     out.log_c.push_back(top + std::log(mean));
-    out.error.push_back(std::sqrt(std::max(0.0, square / (mean * mean) - 1) / static_cast<double>(draws)));
+    // In this order a NaN stays one.
+    out.error.push_back(std::sqrt(std::max(square / (mean * mean) - 1, 0.0) / static_cast<double>(draws)));
   }
   return out;
 }

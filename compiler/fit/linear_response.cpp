@@ -146,7 +146,7 @@ Response response_of(const MovableFit& solution, const FactorNumbers& n, const R
     out.mean.push_back(moments.mean[static_cast<std::size_t>(number)]);
     out.sd.push_back(own);
     // What the statistics do not explain is left to the factor.
-    const double variance = gradients[k].dot(moved) + std::max(0.0, own * own - gradients[k].squaredNorm());
+    const double variance = gradients[k].dot(moved) + std::max(own * own - gradients[k].squaredNorm(), 0.0);
     out.response.push_back(std::isfinite(own) && variance > 0 ? std::sqrt(variance) : std::nan(""));
     if (n.vector_width == 0) continue;
     const std::size_t first = k - k % n.vector_width;

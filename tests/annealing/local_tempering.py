@@ -95,4 +95,20 @@ def minibatch():
     return "minibatches"
 
 
-finish({"mixture": mixture, "scale": scale, "minibatch": minibatch})
+def prior_of_a_kind():
+    """Two kinds of items whose priors are equal say nothing of the temperatures: the prior of proportions is not tempered, whether
+    a kind chooses it or not."""
+    plain = """model m { plate doc; plate token in doc; plate term = 3; %s
+      theta[doc] ~ Dirichlet(concentration = alpha%s) over term; observe w[doc, token] ~ Categorical(theta[doc]); }"""
+    kind = "plate kind = 2; data alpha[kind] : vector over term; data share : simplex over kind; c[doc] ~ Categorical(share);"
+    alpha, words = [0.5, 2.0, 1.5], [[0, 1, 2, 1], [2, 2], [0, 0, 0, 1, 2]]
+    init = {"theta.concentration": np.array([[3.0, 1, 2], [1, 4, 2], [6, 1, 1]])}
+    how = ("--temper", f"local:max={HOTTEST},levels={LEVELS}", "--max-iter", SWEEPS)
+    one = fit(plain % ("data alpha : vector over term;", ""), {"alpha": alpha, "w": words}, *how, init=init, monotone=False)
+    two = fit(plain % (kind, "[c[doc]]"), {"alpha": [alpha, alpha], "share": [0.5, 0.5], "w": words}, *how, init=init, monotone=False)
+    same(two.temperatures, one.temperatures, "temperatures")
+    same(two.posterior["theta.concentration"], one.posterior["theta.concentration"], "proportions")
+    return f"kinds: temperature {two.temperatures[-1]:.4f}"
+
+
+finish({"mixture": mixture, "scale": scale, "minibatch": minibatch, "prior of a kind": prior_of_a_kind})

@@ -31,6 +31,17 @@ def factorial():
     return close(got["log_normaliser"][1], 1.4013380390, 1e-9, "factorial mixture")
 
 
+def improper():
+    """A prior from which nothing can be drawn has no average of the normaliser."""
+    model = """model m { plate n; tau ~ Jeffreys(); observe x[n] ~ Normal(mean = 0, precision = tau); }"""
+    try:
+        tempering(model, {"x": [0.1, 0.5, -0.3]}, 2.5, "normaliser=prior")
+    except RuntimeError as e:
+        assert "its normaliser under the prior is not a number" in str(e), e
+        return "refused"
+    raise AssertionError("a normaliser under an improper prior")
+
+
 def gaussian():
     model = """model m { plate n; mu ~ Normal(mean = 0, variance = 2);
       observe x[n] ~ Normal(mean = mu, variance = 0.5); }"""
@@ -177,4 +188,4 @@ def too_many_states():
 
 finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics, "sampled": sampled,
         "cools": cools, "constants": constants, "foreseen": foreseen,
-        "too many states": too_many_states})
+        "too many states": too_many_states, "improper": improper})

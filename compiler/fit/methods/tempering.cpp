@@ -89,21 +89,17 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& con
   Factors q = out.factors();
   if (const std::string why = out.compute_->unsupported_reason(q.values, s.local); !why.empty())
     return not_tempered(why);
-  if (s.normaliser == NormaliserKind::prior) {
-    TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), context.seed);
-    r.normaliser = "prior";
-    r.log_c = std::move(e.log_c);
-    r.error = std::move(e.error);
-    return out;
-  }
+  const bool prior = s.normaliser == NormaliserKind::prior;
   const bool exact = s.normaliser == NormaliserKind::automatic && out.is_constant(q);
-  r.normaliser = exact ? "exact" : "posterior";
-  TemperedNormaliser::Estimate e = out.compute_->interpolated_at(q.values, {}, q.concentrations);
+  r.normaliser = prior ? "prior" : exact ? "exact" : "posterior";
+  TemperedNormaliser::Estimate e = prior ? out.compute_->under_prior(static_cast<std::size_t>(s.draws), context.seed)
+                                         : out.compute_->interpolated_at(q.values, {}, q.concentrations);
   r.log_c = std::move(e.log_c);
   r.error = std::move(e.error);
-  if (!exact) out.every_ = s.every.value_or(10);
+  if (r.normaliser == "posterior") out.every_ = s.every.value_or(10);
   if (std::ranges::any_of(r.log_c, [](double x) { return std::isnan(x); }))
-    return not_tempered("its normaliser at the start is not a number");
+    return not_tempered(prior ? "its normaliser under the prior is not a number"
+                              : "its normaliser at the start is not a number");
   return out;
 }
 

@@ -9,6 +9,8 @@
 //
 // In the names here, a stream is a fused category.
 #pragma once
+#include <tuple>
+
 #include "compiler/lower/item_energies.h"
 #include "compiler/lower/updates.h"
 
@@ -69,9 +71,9 @@ struct FusedCategory {
 /// overwrites (Stages::declare_item_arrays).
 struct ItemArrays {
   LocalSums sums;  // partial sums of the ELBO
-  /// By a later block of the item and its statistic: natural parameters to which fused categories add, over the axes
-  /// after the item.
-  std::map<std::pair<BlockId, math::Stat>, BufferId> partner_naturals;
+  /// By a later block of the item, its statistic, and whether the terms are tempered (Schedule::tempered): natural
+  /// parameters to which fused categories add, over the axes after the item.
+  std::map<std::tuple<BlockId, math::Stat, bool>, BufferId> partner_naturals;
   /// By block and name: the parameters of one element before its update, over event axes.
   std::map<std::pair<BlockId, std::string>, BufferId> previous;
 };
@@ -152,6 +154,8 @@ class FusedCategories : Part {
   /// Emits code that subtracts the means of the item's vectors from the entropies of its elements, which left them out
   /// (FusedCategory::entropy_from_sums).
   void subtract_vector_means(const FusedCategory& s, ExprId item, const FusedVisit& visit);
+  /// Returns the array of ItemArrays::partner_naturals to which the category adds for a use with a partner.
+  BufferId naturals_of(const FusedUse& u, const ItemArrays& arrays) const;
   /// Returns the indices of an element of a later block in ItemArrays::partner_naturals: all but the item.
   std::vector<ExprId> partner_address(const model::Variable& var, const std::vector<ExprId>& element,
                                       const std::vector<ExprId>& event);
@@ -222,6 +226,8 @@ class FusedCategories : Part {
   void form_probabilities(const Element& e);
   /// Emits code that gives an element with an observed value probability 1 at that value, and 0 at all others.
   void clamp(const Element& e);
+  /// Emits loops that form what the term of one use adds to the log odds of the values; `body` is called with each.
+  void each_odds(const Element& e, std::size_t use, const std::function<void(ExprId value, ExprId odds)>& body);
   /// Emits code that computes the probabilities by adding up log odds and taking exponentials.
   void from_odds(const Element& e);
   /// Emits code that computes the probabilities as products of exponentials; if their sum underflows, by from_odds.

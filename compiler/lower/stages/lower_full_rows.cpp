@@ -82,8 +82,7 @@ void FusedCategories::form_row(const FusedCategory& s, const FullRows& r, ExprId
 }
 
 BufferId FusedCategories::into_of(const FusedCategory& s, const ItemArrays& arrays) const {
-  const FusedUse& u = *vector_use(s);
-  return arrays.partner_naturals.at({vector_block(s), u.term->term.atoms[*u.partner].stat});
+  return naturals_of(*vector_use(s), arrays);
 }
 
 void FusedCategories::take_row(const FusedCategory& s, const FullRows& r, ExprId u, const ItemArrays& arrays) {

@@ -189,6 +189,16 @@ FusedCategories::Element FusedCategories::open_element(const FusedCategory& s, c
   return e;
 }
 
+void FusedCategories::each_odds(const Element& e, std::size_t use,
+                                const std::function<void(ExprId value, ExprId odds)>& body) {
+  const FusedUse& u = e.stream.uses[use];
+  ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
+              updates_.natural_weights(e.stream.block, u.term->statistic.has_value())};
+  if (u.term->statistic) t.array = table_of(u);
+  terms_.emit(u.term->term, terms_.factors(t, {u.atom}, s_.conditionals[e.stream.block].variable), {}, e.envs[use],
+              u.value, [&](ExprId odds, const Env& env) { body(env.at(u.value), odds); });
+}
+
 void FusedCategories::from_odds(const Element& e) {
   const FusedCategory& s = e.stream;
   b_.fill(s.odds, b_.f(0));
@@ -199,11 +209,7 @@ void FusedCategories::from_odds(const Element& e) {
       if_direct(s, e.element[0], add, [&] { each_value(s, [&](ExprId v) { add(v, b_.load(s.item_odds, {v})); }); });
       continue;
     }
-    ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
-                updates_.natural_weights(s.block, u.term->statistic.has_value())};
-    if (u.term->statistic) t.array = table_of(u);
-    terms_.emit(u.term->term, terms_.factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, e.envs[k], u.value,
-                [&](ExprId value, const Env& env) { b_.add_to(s.odds, {env.at(u.value)}, value); });
+    each_odds(e, k, [&](ExprId v, ExprId odds) { b_.add_to(s.odds, {v}, odds); });
   }
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
   each_value(s, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(s.odds, {k}))); });
@@ -293,9 +299,8 @@ void FusedCategories::spread(const Element& e, std::size_t use, ExprId scale) {
   if (u.partner) {
     // The partner's block is updated later in the item, so its natural parameters are added up in a work array.
     const Atom& p = t.atoms[*u.partner];
-    const BlockId b = s_.conditionals.block_of[p.variable.index()];
     const model::Variable& other = m_[p.variable];
-    const BufferId into = e.visit.arrays.partner_naturals.at({b, p.stat});
+    const BufferId into = naturals_of(u, e.visit.arrays);
     terms_.emit(t, std::move(fs), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
       std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
       std::vector<ExprId> to = terms_.address({other.axes.begin() + 1, other.axes.end()}, inner, env);
@@ -333,6 +338,12 @@ void FusedCategories::visit_element(const FusedCategory& s, const std::vector<Ex
   each_value(s, [&](ExprId k) {
     b_.store(out, updates_.parameter_address(s.block, element, {k}), b_.mul(scale, b_.load(s.probs, {k})));
   });
+}
+
+BufferId FusedCategories::naturals_of(const FusedUse& u, const ItemArrays& arrays) const {
+  const Atom& p = u.term->term.atoms[*u.partner];
+  return arrays.partner_naturals.at(
+      {s_.conditionals.block_of[p.variable.index()], p.stat, s_.tempered[u.term->term.origin]});
 }
 
 std::vector<ExprId> FusedCategories::partner_address(const model::Variable& var, const std::vector<ExprId>& element,

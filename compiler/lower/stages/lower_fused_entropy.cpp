@@ -42,7 +42,7 @@ void FusedCategories::subtract_vector_means(const FusedCategory& s, ExprId item,
     const FusedUse& u = s.uses[k];
     if (u.kind != FusedUse::Kind::vector) continue;
     const Atom& p = u.term->term.atoms[*u.partner];
-    const BufferId into = visit.arrays.partner_naturals.at({s_.conditionals.block_of[p.variable.index()], p.stat});
+    const BufferId into = naturals_of(u, visit.arrays);
     Env env = stream_env(s, k, {item});
     const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
     const auto add = [&](ExprId v, ExprId logarithm) { b_.accumulate(mean, b_.mul(b_.load(into, {v}), logarithm)); };
@@ -88,8 +88,17 @@ void FusedCategories::add_entropy(const Element& e, ExprId scale) {
     h = b_.let(b_.fresh("h"), clamps_.unless_observed(s.block, e.element, {}, b_.sub(log_total, mean), b_.f(0)));
     b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, h));
   }
-  if (e.visit.mode != StageMode::update) return;
-  energies_.add_item_energy(e.element[0], b_.mul(copies, energies_.has_item_bounds() ? b_.add(mean, h) : mean));
+  if (e.visit.mode != StageMode::update || !interface_.item_energies) return;
+  if (energies_.has_item_bounds()) return energies_.add_item_energy(e.element[0], b_.mul(copies, b_.add(mean, h)));
+  // The temperature of an item divides its tempered terms alone.
+  ExprId energy = mean;
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    if (s_.tempered[s.uses[k].term->term.origin]) continue;
+    const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
+    each_odds(e, k, [&](ExprId v, ExprId odds) { b_.accumulate(prior, b_.mul(b_.load(s.probs, {v}), odds)); });
+    energy = b_.sub(energy, b_.mul(scale, b_.get(prior)));
+  }
+  energies_.add_item_energy(e.element[0], b_.mul(copies, energy));
 }
 
 }  // namespace lehr::loops

@@ -198,9 +198,9 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
       const auto event = event_axes(var, static_cast<int>(p.event.size()));
       plates.insert(plates.end(), event.begin(), event.end());
       const BlockId other = s_.conditionals.block_of[p.variable.index()];
-      if (!out.partner_naturals.contains({other, p.stat})) {
-        out.partner_naturals[{other, p.stat}] = work_array("into." + var.name, packed(plates));
-      }
+      const std::tuple key(other, p.stat, s_.tempered[u.term->term.origin]);
+      if (!out.partner_naturals.contains(key))
+        out.partner_naturals[key] = work_array("into." + var.name, packed(plates));
     }
   }
   return out;
@@ -225,17 +225,20 @@ Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
 
 UpdateHooks Stages::with_streams(const ItemArrays& arrays, BlockId b) {
   UpdateHooks hooks;
-  if (std::ranges::none_of(arrays.partner_naturals, [&](const auto& into) { return into.first.first == b; }))
+  if (std::ranges::none_of(arrays.partner_naturals,
+                           [&](const auto& into) { return std::get<BlockId>(into.first) == b; }))
     return hooks;
   hooks.gathered = [this, &arrays, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const auto& [stat, buffer] : n.buffers) {
-      const auto into = arrays.partner_naturals.find({b, stat});
-      if (into == arrays.partner_naturals.end()) continue;
-      terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
-        b_.add_to(buffer, updates_.natural_address(b, element, n, event),
-                  b_.load(into->second, fused_.partner_address(var, element, event)));
-      });
+      for (const bool tempered : {false, true}) {
+        const auto into = arrays.partner_naturals.find({b, stat, tempered});
+        if (into == arrays.partner_naturals.end()) continue;
+        terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
+          b_.add_to(buffer, updates_.natural_address(b, element, n, event),
+                    b_.load(into->second, fused_.partner_address(var, element, event)));
+        });
+      }
     }
   };
   return hooks;
@@ -451,19 +454,21 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   if (mode == StageMode::update) energies_.add_item_energies(stage, item);
   // A term with a fused category and a stored block: its energy is a natural parameter times the final expected
   // statistic. The stream has added up the natural parameter, of which the weights are taken off.
-  const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
   for (const auto& [key, buffer] : arrays.partner_naturals) {
-    const auto& [b, stat] = key;
+    const auto& [b, stat, tempered] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
+    const ScalarId into = tempered ? energy : prior;
+    const ExprId local = weight(Weight::local),
+                 unweighted = b_.div(b_.f(1), tempered ? b_.mul(local, weight(Weight::local_data)) : local);
     terms_.for_elements(var.axes,
                         [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
                           terms_.each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
                             const ExprId natural = b_.mul(updates_.owned_multiplicity(var, element),
                                                           b_.load(buffer, fused_.partner_address(var, element, event)));
-                            b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
-                                                         b_.load(layout_.expectation.at({b, stat}),
-                                                                 updates_.parameter_address(b, element, event))));
+                            b_.accumulate(into, b_.mul(b_.mul(unweighted, natural),
+                                                       b_.load(layout_.expectation.at({b, stat}),
+                                                               updates_.parameter_address(b, element, event))));
                           });
                         },
                         {item});

@@ -161,4 +161,12 @@ def not_written(out):
     lehr("show", f"{out}/gmm", "nothing", "--format", "csv", code=2)
 
 
-each(factors, draws, not_written)
+def numbers_of_elements(out):
+    """Elements without names are numbered as the model numbers them, in both forms."""
+    write(f"{out}/model.lehr", "model m { plate year from 2001; mu[year] ~ Normal(mean = 0, sd = 5); observe x[year] ~ Normal(mean = mu[year], sd = 1); }\n")
+    write_json(f"{out}/x.json", {"x": [1.0, 2.0, 4.0]})
+    lehr("fit", f"{out}/model.lehr", "--data", f"{out}/x.json", "--guide", "factorised", "--save-locals", "--quiet", "--out", f"{out}/fit")
+    assert [row["year"] for row in rows(f"{out}/fit")["mu"]] == ["2001", "2002", "2003"]
+
+
+each(factors, draws, not_written, numbers_of_elements)

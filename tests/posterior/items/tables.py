@@ -102,6 +102,12 @@ def ends_without_values():
     gaps, _ = run(text, {"d.json": {"x": [[1, None, 2], [0, None, 1]]}})
     series, _ = run("model m { plate t ordered; a ~ Normal(mean = 0, sd = 1); observe x[t] ~ Normal(mean = a * x[t-1], sd = 1) start Normal(mean = 0, sd = 1); }",
                     {"d.json": {"x": [1, 2, None]}})
+    text = """model m { plate t ordered; plate d = 2; a ~ Normal(mean = 0, sd = 1);
+      observe x[t] ~ MvNormal(mean = a * x[t-1], precision = 1) start MvNormal(mean = 0, precision = 1) over d; }"""
+    half, _ = run(text, {"d.json": {"x": [[1, 2], [0.5, 1], [None, 2]]}})
+    whole, _ = run(text, {"d.json": {"x": [[1, 2], [0.5, 1], [None, None]]}})
+    if "without a value" in half.stderr or "1 step of 'x' at the end of its row" not in whole.stderr:
+        return False
     return ("3 steps of 'x' at the end of 2 rows without a value" in ends.stderr and "`predict --sizes t=+N`" in ends.stderr
             and "is latent where it is missing" in gaps.stderr and "at the end" not in gaps.stderr and "1 step of 'x' at the end of its row" in series.stderr)
 
