@@ -42,6 +42,7 @@ Result<bool> prepare_directory(const std::string& path) {
 std::optional<model::Model> read_model_for(const Source& source, const FitOptions& options, Diagnostics& diagnostics) {
   std::optional<model::Model> out = read(source, diagnostics);
   if (out && options.guide == "factorised") out->guide.factorised = true;
+  if (out) out->guide.gaussian_links = options.links == "gaussian";
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include <numeric>
 
 #include "compiler/math/exponent.h"
+#include "compiler/model/expectations.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -50,9 +51,10 @@ bool is_point_of(const model::Variable& v, const math::FamilyRow& row) {
   return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound && v.auxiliary->bound == &row;
 }
 
-/// Returns true if the variable is the tangent point of a bound that leaves the functional concave.
+/// Returns true if the variable is the tangent point of a bound, or of an expectation, that leaves the functional
+/// concave.
 bool is_concave_bound(const model::Variable& v) {
-  return is_point_of(v, math::logistic_bound()) || is_point_of(v, math::softmax_bound()) ||
+  return model::has_expectation(v) || is_point_of(v, math::logistic_bound()) || is_point_of(v, math::softmax_bound()) ||
          is_point_of(v, math::absolute_bound());
 }
 

@@ -48,7 +48,9 @@ model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId>
   const model::VariableId host = m_[*statement_].variable;
   model::Variable v;
   constexpr const char* kNames[] = {".source", ".bound", ".value"};
-  v.name = unused_name(m_.variables, m_[host].name + kNames[static_cast<std::size_t>(kind)]);
+  const char* const added =
+      bound && math::is_expectation(*bound) ? ".predictor" : kNames[static_cast<std::size_t>(kind)];
+  v.name = unused_name(m_.variables, m_[host].name + added);
   v.span = span_;
   v.axes = std::move(axes);
   v.support = kind == Kind::source  ? math::Support::category
@@ -159,6 +161,10 @@ Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId>
     return constant(
         a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
+  if (takes_expectation(eta)) {
+    const Poly plane = tangent_plane(statement_tangent_point(math::logistic_expectation(), eta, at), eta);
+    return sign > 0 ? add(eta, plane) : plane;
+  }
   const TangentPoint xi = statement_tangent_point(math::logistic_bound(), eta, at);
   const Poly square = product(eta, eta);
   Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(xi, Stat::offset));
@@ -239,6 +245,8 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
         {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count`",
          "logistic(...) is for other counts too"});
   largest_ = {argument, eta.size()};
+  if (takes_expectation(eta))
+    return tangent_plane(statement_tangent_point(math::probit_expectation(), eta), scale(a_, a_.number(sign), eta));
   if (!draws_ && (part_ || !bit_values_.empty() || !free_selectors(eta).empty())) return log_probit_at_point(eta, sign);
   // The density of u ~ N(eta, 1) with a limit at 0. Albert & Chib (1993).
   const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);

@@ -10,8 +10,7 @@ namespace lehr::density {
 
 using math::Stat;
 
-Expander::TangentPoint Expander::new_tangent_point(const math::FamilyRow& bound, const Poly& p) {
-  // The point has one element for each value of the index variables that p depends on and does not sum over.
+std::vector<IndexId> Expander::element_of(const Poly& p) {
   std::set<IndexVarId> free;
   for (const Term& t : p) {
     std::set<IndexVarId> mentioned;
@@ -28,11 +27,19 @@ Expander::TangentPoint Expander::new_tangent_point(const math::FamilyRow& bound,
     if (draws_) std::erase_if(mentioned, [&](IndexVarId b) { return a_[b].selector; });
     free.insert(mentioned.begin(), mentioned.end());
   }
+  std::vector<IndexId> out;
+  for (IndexVarId b : free)
+    out.push_back(a_.index(b));
+  return out;
+}
+
+Expander::TangentPoint Expander::new_tangent_point(const math::FamilyRow& bound, const Poly& p) {
+  // The point has one element for each value of the index variables that p depends on and does not sum over.
   std::vector<model::PlateId> axes;
-  TangentPoint out;
-  for (IndexVarId b : free) {
-    axes.push_back(m_[a_[b].plate].parent ? a_[b].plate : m_[a_[b].plate].set);
-    out.element.push_back(a_.index(b));
+  TangentPoint out{{}, element_of(p)};
+  for (const IndexId i : out.element) {
+    const model::PlateId plate = a_[std::get<IndexVarRef>(a_[i]).bound].plate;
+    axes.push_back(m_[plate].parent ? plate : m_[plate].set);
   }
   out.variable = new_auxiliary(model::Auxiliary::Kind::bound, std::move(axes), std::nullopt, &bound);
   return out;

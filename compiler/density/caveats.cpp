@@ -13,16 +13,17 @@ std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d) {
   std::vector<Diagnostic> out;
   std::vector<std::string> improper;
   // Adds a phrase with the statements that have tangent points of that family row.
-  const auto bounded_by = [&](const math::FamilyRow& row, std::string_view function_name) {
+  const auto bounded_by = [&](const math::FamilyRow& row, std::string_view function_name, std::string_view why = "") {
     std::vector<std::string> hosts;
     for (const model::Variable& v : m.variables) {
       if (v.auxiliary && v.auxiliary->bound == &row) hosts.push_back(m[v.auxiliary->host].name);
     }
     if (!hosts.empty())
-      out.push_back(make_note(fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", function_name,
-                                          fmt::join(hosts, ", "))));
+      out.push_back(make_note(fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound{}", function_name,
+                                          fmt::join(hosts, ", "), why)));
   };
-  bounded_by(math::logistic_bound(), "logistic link");
+  const char* const why = m.guide.gaussian_links ? ", since the predictor is not Normal" : "";
+  bounded_by(math::logistic_bound(), "logistic link", why);
   bounded_by(math::softmax_bound(), "softmax");
   bounded_by(math::absolute_bound(), "absolute value in the density");
   for (const Origin& o : d.origins) {

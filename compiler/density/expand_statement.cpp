@@ -190,6 +190,7 @@ Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const
 }
 
 void Expander::finish(Poly p, const Origin& origin) {
+  p = without_exponentials(std::move(p));
   check_bound_signs(p);
   out_.origins.push_back(origin);
   std::vector<Term> terms;

@@ -176,8 +176,9 @@ class Expander {
   Poly log_of_sum(const Poly& p);
   /// Returns log t of one summand. Indicators of selectors stand outside the logarithm, since one of them is 1.
   Poly log_of_summand(const Term& t);
-  /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000). The bound
-  /// has a tangent point for each element of the statement, and for each element `at` of another plate if given.
+  /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000), or the
+  /// tangent plane of its expectation if the guide asks for it. Either has a point for each element of the statement,
+  /// and for each element `at` of another plate if given.
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
   /// Returns the log probability that a logistic variable lies between the cuts of `category` (the first and the last
   /// category have one cut), with the bound of log_logistic() at each cut. There is a tangent point for each element of
@@ -187,8 +188,9 @@ class Expander {
   Poly log_gap(const Poly& p);
   /// Returns log probit(sign * argument), where probit is the Normal distribution function. It is exact for data.
   /// Otherwise the statement must be of an observed bit. Then it adds a Normal variable about the argument that is
-  /// above 0 for sign > 0, else below (Albert & Chib 1993). In variational inference it is log_probit_at_point()
-  /// instead if a category, a bit or the part of a mixture switches the argument.
+  /// above 0 for sign > 0, else below (Albert & Chib 1993). In variational inference it is the tangent plane of its
+  /// expectation if the guide asks for it, and log_probit_at_point() if a category, a bit or the part of a mixture
+  /// switches the argument.
   Poly log_probit(model::ExprId argument, double sign);
   /// Returns the quadratic lower bound of log softmax(scores) at the component `at` (Boehning 1992).
   Poly log_softmax(model::ExprId scores, IndexId at);
@@ -259,8 +261,11 @@ class Expander {
     /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
-  /// Adds a tangent point with one element for each value of the index variables that p mentions and does not sum over;
-  /// for a sampler, selectors are left out. `bound` is the family row of the point.
+  /// Returns the index variables that p depends on and does not sum over, as indices. For a sampler, selectors are left
+  /// out.
+  std::vector<IndexId> element_of(const Poly& p);
+  /// Adds a tangent point with one element for each value of the index variables that element_of() returns. `bound` is
+  /// the family row of the point.
   TangentPoint new_tangent_point(const math::FamilyRow& bound, const Poly& p);
   /// Returns the statement's tangent point. It has an element for each element of the statement and each value of the
   /// selectors in p. If `at` is given, it also has one for each element of that plate. `values` is the plate of its
@@ -280,6 +285,22 @@ class Expander {
   /// Reports the first term in which the tangent of log Gamma has a negative coefficient: the term would be an upper
   /// bound.
   void check_bound_signs(const Poly& p);
+
+  // expectations.cpp: expectations of links under the posterior
+
+  /// Returns true if the predictor is Normal under the posterior: a sum of Normal variables and points, times data.
+  bool is_normal(const Poly& eta) const;
+  /// Returns true if a logistic or probit link of this predictor takes its expectation, and no bound of it.
+  bool takes_expectation(const Poly& eta) const;
+  /// Returns the tangent plane of an expectation at a point, as a polynomial in the predictor.
+  Poly tangent_plane(const TangentPoint& point, const Poly& eta);
+  /// Returns exp(eta) of a Normal predictor, which the expression `id` of the model is: a mark in place of it, which
+  /// log() turns into eta, and without_exponentials() into a tangent plane.
+  Poly exponential(model::ExprId id, const Poly& eta);
+  /// Returns the exponent of a mark of exponential(); null for other atoms.
+  std::optional<Poly> exponent_of(const Atom& x);
+  /// Returns the polynomial with tangent planes in place of the marks of exponential().
+  Poly without_exponentials(Poly p);
 
   // switches.cpp: a tangent point for each value of a switch
 
@@ -385,6 +406,13 @@ class Expander {
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
+  /// A predictor below exp(...), and its point.
+  struct Exponent {
+    TangentPoint point;  // the point, at the element whose indices `eta` mentions
+    Poly eta;            // the predictor
+  };
+  /// The predictors below exp(...), by their expression and the setting of bits.
+  std::map<std::tuple<model::VariableId, model::ExprId, std::vector<bool>>, Exponent> exponents_;
   /// True if the distribution that is being expanded (the main one, `start` or a part of a mixture) has no normaliser:
   /// its family has none, or a parameter of a prior is the literal 0 where its logarithm or lgamma is taken. Constant
   /// terms are then dropped; a mixture is an error.

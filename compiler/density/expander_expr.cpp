@@ -156,6 +156,8 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);
+            if (f.function == Function::exp && statement_ && !as_coefficient(a_, m_, p) && is_normal(p))
+              return exponential(id, p);
             if (f.function != Function::logistic) return apply(f.function, p);
             return fail("logistic(...) of random variables has no closed form here",
                         {"it can be the whole probability of a Bernoulli, Binomial or Geometric: y ~ "

@@ -63,6 +63,10 @@ Poly Expander::log(const Poly& p) {
   const Term& t = p[0];
   Poly out = log_of_data(t.coef);
   for (const Atom& atom : t.atoms) {
+    if (const std::optional<Poly> exponent = exponent_of(atom)) {
+      out = add(std::move(out), *exponent);
+      continue;
+    }
     Term s{a_.number(1), {}, {atom}, {}, {}, 0};
     Atom& x = s.atoms[0];
     if (!x.opaque.empty()) {
@@ -82,7 +86,7 @@ Poly Expander::log(const Poly& p) {
   }
   // The factor [j = l] of a diagonal entry stays outside the logarithm, as the condition of every summand.
   for (Term& s : out)
-    s.guards = t.guards;
+    s.guards.insert(s.guards.end(), t.guards.begin(), t.guards.end());
   std::erase_if(out, [&](const Term& s) { return a_.literal(s.coef) == 0.0; });
   return out;
 }

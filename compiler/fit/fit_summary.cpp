@@ -91,6 +91,8 @@ json to_json(const std::vector<Diagnostic>& warnings) {
   return out;
 }
 
+bool has_gaussian_links(const json& summary) { return summary.is_object() && summary.value("links", "") == "gaussian"; }
+
 json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                  const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
                  FitTimes times) {
@@ -133,6 +135,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"words", data.words},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
+  if (m.guide.gaussian_links) out["links"] = "gaussian";
   const TriedSteps& tried = best.outcome.tried;
   const auto count = [&](const char* name, const char* accepted, const Attempts& steps) {
     if (steps.all() > 0) out[name] = {{accepted, steps.accepted}, {"refused", steps.refused}};

@@ -64,4 +64,7 @@ nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, con
                            const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
                            bool interrupted, FitTimes times);
 
+/// Returns true if a fit with this fit.json took expectations of links (--links gaussian).
+bool has_gaussian_links(const nlohmann::json& summary);
+
 }  // namespace lehr

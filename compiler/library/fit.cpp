@@ -45,7 +45,10 @@ Result<FitTask> task_of(const Program::Impl& p, const FitOptions& options) {
   settings->init_source = "init";
   model::Model resolved = p.resolved;
   resolved.guide.factorised = resolved.guide.factorised || options.guide == "factorised";
-  return FitTask{p.source,        std::move(resolved),  p.complete,
+  resolved.guide.gaussian_links = options.links == "gaussian";
+  Diagnostics ignored;
+  Analysed complete = resolved.guide.gaussian_links ? *analyse(resolved, {}, ignored) : p.complete;
+  return FitTask{p.source,        std::move(resolved),  std::move(complete),
                  p.settings,      std::move(*settings), request_of(p, options),
                  options.restarts};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/fit/fit_summary.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/predict/prediction.h"
@@ -35,13 +36,15 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
   for (const NamedArray& a : fit.global)
     if (std::ranges::find(variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name) == variables.end())
       others.insert(a.name);
+  if (has_gaussian_links(fit.summary)) others.insert(option("links"));
   const std::lock_guard lock(program.of_fits->mutex);
   std::shared_ptr<const Program::Impl>& made = program.of_fits->programs[std::move(others)];
   if (made) return made;
   auto out = std::make_shared<Program::Impl>(program);
   out->resolved = with_joint_factors_of(program.resolved, fit.global);
+  out->resolved.guide.gaussian_links = has_gaussian_links(fit.summary);
   Diagnostics ignored;
-  if (out->resolved.guide.joint.size() > program.resolved.guide.joint.size())
+  if (out->resolved.guide.gaussian_links || out->resolved.guide.joint.size() > program.resolved.guide.joint.size())
     out->complete = *analyse(out->resolved, {}, ignored);
   // The copy would keep itself alive in its own table.
   out->of_fits = std::make_shared<Program::Impl::OfFits>();

@@ -22,8 +22,13 @@ constexpr double kScaledTail[] = {
     -2.2788602827006343e-07, -3.1344845208280958e-07, 1.5008515852343862e-07,  3.3999576487531158e-08,
     -2.5129914149601973e-08};
 
-/// Returns the log probability that a standard Normal number is above x. Below 0 it is log(1 - the tail above -x).
-ExprId log_tail(Builder& b, ExprId x) {
+/// The probability that a standard Normal number is above |x|, as t / 2 * exp(sum - z^2).
+struct Tail {
+  ExprId z, t, sum;
+};
+
+/// Returns the tail above |x|.
+Tail tail(Builder& b, ExprId x) {
   b.require_f64();  // moments of truncated Normal variables are differences of these values, and would cancel
   const ExprId z = b.mul(b.abs(x), b.f(std::numbers::sqrt2 / 2));
   const ExprId t = b.div(b.f(2), b.add(b.f(2), z));
@@ -31,8 +36,21 @@ ExprId log_tail(Builder& b, ExprId x) {
   ExprId sum = b.f(0);
   for (const double c : kScaledTail | std::views::reverse)
     sum = b.add(b.mul(sum, s), b.f(c));
+  return {z, t, sum};
+}
+
+/// Returns the log probability that a standard Normal number is above x. Below 0 it is log(1 - the tail above -x).
+ExprId log_tail(Builder& b, ExprId x) {
+  const auto [z, t, sum] = tail(b, x);
   const ExprId far = b.sub(b.add(sum, b.log(b.mul(t, b.f(0.5)))), b.mul(z, z));
   return b.select(b.less(x, b.f(0)), b.log1p(b.neg(b.exp(far))), far);
+}
+
+/// Returns the probability that a standard Normal number is below x.
+ExprId probit(Builder& b, ExprId x) {
+  const auto [z, t, sum] = tail(b, b.let(b.fresh("x"), x));
+  const ExprId far = b.let(b.fresh("far"), b.mul(b.mul(t, b.f(0.5)), b.exp(b.sub(sum, b.mul(z, z)))));
+  return b.select(b.less(x, b.f(0)), far, b.sub(b.f(1), far));
 }
 
 }  // namespace
@@ -75,7 +93,7 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
     case Function::logistic:
       return b.div(b.f(1), b.add(b.f(1), b.exp(b.neg(x))));
     case Function::probit:
-      return b.exp(log_tail(b, b.neg(x)));
+      return probit(b, x);
     case Function::log_tail:
       return log_tail(b, x);
     case Function::curvature:

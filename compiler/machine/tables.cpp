@@ -15,6 +15,7 @@
 #include "compiler/machine/minibatch.h"
 #include "compiler/machine/subjects.h"
 #include "compiler/machine/workload.h"
+#include "compiler/model/expectations.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -318,12 +319,18 @@ class Writer {
                               s->observed_picks[k].valid() ? index(s->observed_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[entry.step]).blocks;
         row.seed_updates = !s->seeded.empty();
-        row.tangent_points = std::ranges::all_of(
-            blocks, [&](auto b) { return model::is_tangent_point(m_[s_.conditionals[b].variable]); });
+        const auto all = [&](bool (*is)(const model::Variable&)) {
+          return std::ranges::all_of(blocks, [&](auto b) { return is(m_[s_.conditionals[b].variable]); });
+        };
+        row.tangent_points = all(model::has_expectation)    ? machine::kExpectations
+                             : all(model::is_tangent_point) ? 1
+                                                            : 0;
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[entry.step]);
         row.local = s_.local[u.block.index()];
+        const bool plane = model::has_expectation(m_[s_.conditionals[u.block].variable]);
+        row.tangent_points = plane ? machine::kExpectations : 0;
         row.seeded = is_category_chain(u.block);
         row.moves_gradually = std::ranges::find(by_steps, u.block) != by_steps.end();
         row.update = static_cast<std::int64_t>(u.function);

@@ -120,8 +120,9 @@ const FamilyRow* find_family(std::string_view name) {
 
 const FamilyRow* find_factor_family(std::string_view name) {
   for (const FamilyRow* row :
-       {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(), &probit_bound(), &switched_normal(),
-        &scaled_normal(), &sparse_normal(), &student_marginal(), &mv_student_marginal(), &truncated_normal()}) {
+       {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(), &probit_bound(),
+        &logistic_expectation(), &probit_expectation(), &exp_expectation(), &switched_normal(), &scaled_normal(),
+        &sparse_normal(), &student_marginal(), &mv_student_marginal(), &truncated_normal()}) {
     if (name == row->name) return row;
   }
   for (const FamilyRow& row : point_families()) {

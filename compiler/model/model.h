@@ -343,6 +343,8 @@ struct Guide {
   std::vector<VariableId> point, independent, order;
   /// True: the compiler chooses no further joint factors, because the guide says so or because it has chosen.
   bool factorised = false;
+  /// True: links of Normal predictors take their expectations under the posterior, and no bound of them.
+  bool gaussian_links = false;
 };
 
 /// A model file with all names resolved. Entities refer to each other by ids, which are indices in these vectors.

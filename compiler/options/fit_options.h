@@ -40,6 +40,9 @@ struct FitOptions {
   /// Factors of Normal variables: "joint" (variables that the terms couple share a factor where that is cheap) or
   /// "factorised" (only those that the model's guide joins).
   std::string guide = "joint";
+  /// Logistic and probit links of Normal predictors: a "bound" (logistic) or a Normal number of each observation
+  /// (probit), or their "gaussian" expectations, which give better standard deviations.
+  std::string links = "bound";
   /// Schedules, as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"; empty: none.
   std::string anneal = {}, temper = {};
   std::uint64_t seed = 1;           // of all random numbers

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kSearches[] = {"none", "quick", "full"};
 constexpr std::string_view kPrecisions[] = {"double", "float"};
 constexpr std::string_view kGuides[] = {"joint", "factorised"};
+constexpr std::string_view kLinks[] = {"bound", "gaussian"};
 constexpr std::string_view kSds[] = {"auto", "factors", "linear-response"};
 
 /// The range of an option that is no number, and the values of a text that may be any.
@@ -115,6 +116,10 @@ constexpr FitOption kOptions[] = {
      "Factors of Normal variables: joint (one for those that terms of the model couple, where that is cheap) or "
      "factorised (only those that the model's guide joins)",
      kGuides},
+    {"links", "links", &FitOptions::links, kNoRange, kForFactors,
+     "Logistic and probit links of Normal predictors ({only}): gaussian (their expectations: standard deviations of "
+     "effects with few observations are right) or bound (faster)",
+     kLinks},
     {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
      "Standard deviations of what all items share: corrected ones (linear-response: some six sweeps more for each of "
      "these numbers; {only}), of the factors, which may be too small, or corrected where that is cheap (auto); see "

@@ -8,6 +8,7 @@
 
 #include "compiler/conditionals/collapse.h"
 #include "compiler/conditionals/shared_terms.h"
+#include "compiler/model/expectations.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/invariance.h"
 #include "compiler/schedule/regroup.h"
@@ -39,18 +40,46 @@ std::vector<bool> data_plates(const model::Model& m) {
   return out;
 }
 
-/// Returns the rank of a variable in the order of updates. 0: latent discrete on a plate that the data size, and
-/// sources of counts. 1: others on an item plate. 2: all else. 3: tangent points of bounds, which follow the blocks
-/// that move them.
-int update_rank(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
-                const std::vector<bool>& item) {
-  if (model::is_tangent_point(v)) return 3;
+/// Ranks in the order of updates. Predictors of expectations of links come after all that multiplies these, since a
+/// plane has the right value at its point only; the points follow the blocks that move them.
+enum Rank {
+  discrete,       // latent discrete on a plate that the data size, and sources of counts
+  item_local,     // others on an item plate
+  global,         // all else
+  predictor,      // what moves the points of expectations of links, also on an item plate: such updates may overshoot
+  tangent_point,  // tangent points of bounds, and points of expectations
+};
+
+/// Returns true if blocks of the rank are local to the items.
+bool is_local(Rank r) { return r != global && r != predictor; }
+
+/// Returns the rank of a variable if it is in no predictor.
+Rank update_rank(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
+                 const std::vector<bool>& item) {
+  if (model::is_tangent_point(v)) return tangent_point;
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
-  if (model::is_source(v) || (is_discrete(v.support) && on(data))) return 0;
-  if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return 1;
-  return 2;
+  if (model::is_source(v) || (is_discrete(v.support) && on(data))) return discrete;
+  if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return item_local;
+  return global;
+}
+
+/// Returns the rank of each block.
+std::vector<Rank> update_ranks(const model::Model& m, const conditionals::Conditionals& c) {
+  const std::vector<bool> data = data_plates(m), item = item_plates(m);
+  std::vector<BlockId> points;
+  for (std::size_t k = 0; k < c.blocks.size(); ++k)
+    if (model::has_expectation(m[c.blocks[k].variable])) points.emplace_back(k);
+  std::vector<Rank> out;
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    const model::Variable& v = m[c.blocks[k].variable];
+    const bool normal = v.support == math::Support::real || v.support == math::Support::vector ||
+                        v.support == math::Support::sparse || c.blocks[k].point;
+    const bool moves = normal && !model::is_tangent_point(v) && share_a_term(c, BlockId(k), points);
+    out.push_back(moves ? predictor : update_rank(m, v, data, item));
+  }
+  return out;
 }
 
 /// The auxiliary variables that the draw of each block integrates out, by BlockId.
@@ -74,7 +103,7 @@ bool is_collapsed(const CollapsedBy& integrals, BlockId b) {
 /// Returns all blocks in order of update: those of `guide order`, then the rest by rank. If `last` is set, blocks that
 /// integrate others out come after all others, and these auxiliaries come last.
 std::vector<BlockId> update_order(const model::Model& m, const conditionals::Conditionals& c,
-                                  const std::vector<int>& rank, const CollapsedBy* last) {
+                                  const std::vector<Rank>& rank, const CollapsedBy* last) {
   std::vector<BlockId> out;
   for (model::VariableId v : m.guide.order) {
     const BlockId b = c.block_of[v.index()];
@@ -86,6 +115,8 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   }
   std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
+  const auto waits = [&](BlockId b) { return rank[b.index()] < predictor ? discrete : rank[b.index()]; };
+  std::ranges::stable_sort(out, {}, waits);
   if (last) {
     const auto sort_key = [&](BlockId b) { return is_collapsed(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
     std::stable_sort(out.begin(), out.end(), [&](BlockId a, BlockId b) { return sort_key(a) < sort_key(b); });
@@ -245,20 +276,21 @@ std::vector<SweepEntry> sweep_of(const model::Model& m, const Schedule& s) {
 
 /// Forms the steps in the order of updates. A local block joins the item stage before it if the items of both together
 /// are independent. A tangent point also joins an earlier stage with which it shares terms.
-void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item,
+void form_steps(const model::Model& m, const std::vector<Rank>& rank, const std::vector<bool>& item,
                 const CollapsedBy* last, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
   s.steps.clear();
   s.stage_of.assign(c.blocks.size(), std::nullopt);
   for (BlockId b : update_order(m, c, rank, last)) {
     const model::Variable& v = m[c[b].variable];
-    const bool local = rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
+    const bool local = is_local(rank[b.index()]) && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
     const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
     // Whether the block can join step k: the last one, or for a tangent point any that it shares terms with.
     const auto joins = [&](std::size_t k) {
       const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
       if (!local || !stage || stage->item != plate) return false;
-      const bool earlier = model::is_tangent_point(v) && !last && share_a_term(c, b, stage->blocks);
+      const bool earlier =
+          model::is_tangent_point(v) && !model::has_expectation(v) && !last && share_a_term(c, b, stage->blocks);
       if (k + 1 != s.steps.size() && !earlier) return false;
       std::vector<BlockId> joined = stage->blocks;
       joined.push_back(b);
@@ -373,12 +405,10 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   Schedule s;
   s.conditionals = std::move(conditionals);
   const std::vector<conditionals::Block>& blocks = s.conditionals.blocks;
-  const std::vector<bool> data = data_plates(m), item = item_plates(m);
-  std::vector<int> rank;
-  for (const conditionals::Block& b : blocks) {
-    rank.push_back(update_rank(m, m[b.variable], data, item));
-    s.local.push_back(rank.back() != 2);
-  }
+  const std::vector<bool> item = item_plates(m);
+  const std::vector<Rank> rank = update_ranks(m, s.conditionals);
+  for (const Rank r : rank)
+    s.local.push_back(is_local(r));
   const bool whole = options.tempering == Tempering::data;
   s.tempered = whole ? tempered_origins(m, s) : likelihood_origins(s.conditionals.density);
   s.storage.assign(blocks.size(), Storage::stored);

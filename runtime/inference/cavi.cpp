@@ -142,7 +142,8 @@ CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
       o_(options),
       stopping_rule_(e, o_),
       extrapolation_(e, o_.leap_after),
-      invariances_(e, o_.uses_invariances()) {}
+      invariances_(e, o_.uses_invariances()),
+      damping_(e, o_) {}
 
 void CaviRun::end(Status status) {
   out_.status = status;
@@ -153,7 +154,9 @@ const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
   const WeightsGuard plain{e_};
   until = std::min(until, o_.max_iterations);
   if (!std::exchange(prepared_, true)) {
-    if (const std::int32_t status = prepare_statistics(e_, o_)) {
+    std::int32_t status = prepare_statistics(e_, o_);
+    if (status == 0) status = damping_.start();
+    if (status != 0) {
       out_ = failure(e_, status, out_);
       ended_ = true;
     }
@@ -175,10 +178,13 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const bool rotated = may_move && !first && invariances_.try_change(elbo_, least_gain());
   if (rotated) extrapolation_.note_change();
   const bool extrapolating = first || (may_move && now % 2 == 0 && !rotated && extrapolation_.try_extrapolation(elbo_));
-  const bool judged =
-      extrapolating || rotated || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
+  const bool plain = !extrapolating && !rotated && noise == 0;
+  const bool judged = damping_.active() || extrapolating || rotated || stops_ || now + 1 == o_.max_iterations ||
+                      (now + 1) % o_.elbo_every == 0;
   Elbo elbo;
-  const std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
+  if (plain) damping_.begin();
+  std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
+  if (plain) status = damping_.end(status, elbo, [&](const Elbo& x) { return annealed_objective(a, t, x); });
   if (status != 0 && !extrapolating && !rotated) {
     out_ = failure(e_, status, out_);
     ended_ = true;
@@ -192,8 +198,9 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const bool undone = rotated && !invariances_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
   out_.tried.basis_changes = invariances_.basis_changes();
   out_.tried.shifts = invariances_.shifts();
-  // The state is that which the rule has judged before.
-  if (undone) extrapolation_.forget();
+  damping_.note(elbo);
+  // After an undone change, the state is that which the rule has judged before.
+  if (undone || (plain && damping_.shortened())) extrapolation_.forget();
   if (!a.active(now)) extrapolation_.note_sweep();
   if (!judged && !last) {
     // The last sweep must have an ELBO: if the callback wants to stop now, one more sweep follows.

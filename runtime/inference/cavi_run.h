@@ -3,6 +3,7 @@
 // the run was suspended; its sweeps are then those of a run without suspension, bit for bit.
 #pragma once
 #include "runtime/inference/cavi.h"
+#include "runtime/inference/damping.h"
 
 namespace lehr {
 
@@ -37,6 +38,7 @@ class CaviRun {
   StoppingRule stopping_rule_;                  // the stopping rule
   Extrapolation extrapolation_;                 // extrapolation
   Invariances invariances_;                     // steps along invariances
+  Damping damping_;                             // shorter sweeps where the objective would fall
   Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
   bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
   std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable

@@ -85,6 +85,8 @@ struct ArrayRow {
 
 /// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
 inline constexpr std::int64_t kForElbo = 2;
+/// The value of StepRow::tangent_points for points of expectations of links. Sweeps may then lower the ELBO.
+inline constexpr std::int64_t kExpectations = 2;
 /// One step of a sweep: an item stage (a loop over items that updates their local blocks and adds up statistics), or
 /// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/lower/lower.h.
 struct StepRow {
@@ -94,7 +96,9 @@ struct StepRow {
   std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
   std::int64_t chains;   // 1: a stage that updates a chain of categories
   std::int64_t batched;  // 1: a stage whose items form minibatches
-  std::int64_t tangent_points;  // 1: a stage whose only blocks are tangent points of local bounds (x.bound)
+  /// 1: a stage whose only blocks are tangent points of local bounds (x.bound). kExpectations: a stage of points of
+  /// expectations (x.predictor), or the update of one.
+  std::int64_t tangent_points;
   std::int64_t seed_updates;    // 1: `seed` updates blocks from data and needs the stage's tables
   std::int64_t
       moves_gradually;  // 1: a point that moves gradually because a local bound holds it, or the point of that bound

@@ -73,6 +73,18 @@ class ModelTest(unittest.TestCase):
         with self.assertRaisesRegex(lehr.LehrError, "cavi"):
             lehr.Model(text).fit(data, sds="linear-response", method="svi")
 
+    def test_expectations_of_links(self):
+        text = """model effects { plate group = 6; plate n; data g[n] : group; a ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 1, rate = 1);
+          u[group] ~ Normal(mean = 0, precision = tau); observe y[n] ~ Bernoulli(logistic(a + u[g[n]])); }"""
+        data = {"g": np.repeat(np.arange(6), 3), "y": np.tile([0, 1, 1, 0, 1, 0, 0, 0, 0], 2)}
+        bound, gaussian = (lehr.Model(text).fit(data, links=links, search="none") for links in ("bound", "gaussian"))
+        self.assertGreater(gaussian.elbo_, bound.elbo_)
+        self.assertGreater(gaussian.posterior_["u"].sd[0], bound.posterior_["u"].sd[0])
+        with tempfile.TemporaryDirectory() as folder:
+            gaussian.save(folder)
+            again = lehr.Model(text).load(folder)
+            np.testing.assert_array_equal(again.posterior_["u"].sd, gaussian.posterior_["u"].sd)
+
     def test_numbers_are_shown_where_they_are(self):
         mean = mixture().parameters_["mu.mean"]
         gc.collect()  # what owns them lives as long as they are shown

@@ -1,5 +1,6 @@
-// Declares one more family row of a local bound, beside those in family.h. A local bound replaces a term that is not
-// conjugate by one that is, and touches it at an auxiliary point (Bishop 2006, 10.5).
+// Declares more family rows of auxiliary points, beside those in family.h. A local bound replaces a term that is not
+// conjugate by one that is, and touches it at such a point (Bishop 2006, 10.5). A tangent plane does so for the
+// expectation of a link of a Normal number.
 #pragma once
 #include "compiler/math/family.h"
 
@@ -11,5 +12,22 @@ namespace lehr::math {
 /// The bound follows from the augmentation of Albert & Chib (Bayesian analysis of binary data, 1993), a Normal variable
 /// above 0. Its factor is N(m, 1) above 0 here. The row is not in families(): a model cannot name it.
 const FamilyRow& probit_bound();
+
+// Expectations of links. The point of such a row is the mean m and the variance v of a predictor e that is Normal under
+// the posterior. With F(m, v) = E[f(e)] the statistics are the coefficients of the tangent plane of F in the moments of
+// e: F = offset + tangent E[e] - curvature E[e^2] at the point, with curvature = -dF/dv and tangent = dF/dm + 2
+// curvature m. So an update that uses the plane is a step of natural gradients, and a fixed point of the sweep is a
+// stationary point of the ELBO: Knowles & Minka (2011), Khan & Lin (2017). Away from its point the plane is no bound.
+
+/// Returns the row of f(e) = -log(1 + exp e). The logistic function is a mixture of eight Normal distribution functions
+/// within 2e-9 (Monahan & Stefanski 1989), which gives all expectations in closed form.
+const FamilyRow& logistic_expectation();
+/// Returns the row of f(e) = log Phi(e), by the trapezoidal rule.
+const FamilyRow& probit_expectation();
+/// Returns the row of f(e) = -exp(e), whose expectation is -exp(m + v / 2).
+const FamilyRow& exp_expectation();
+
+/// Returns true for the rows of expectations of links.
+bool is_expectation(const FamilyRow& row);
 
 }  // namespace lehr::math

@@ -87,21 +87,21 @@ def proposals_derive(path, folder):
 # among the proposals (None: no line may be proposed).
 MODELS = [
     ("""model exposed { plate n; plate d; data x[n] : vector over d; data e[n] : real; w ~ MvNormal(mean = 0, precision = 0.1) over d;
-       observe y[n] ~ Poisson(e[n] * exp(dot(w, x[n]))); }""",
-     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(e[n]) + dot(w, x[n]))));"),
+       s ~ Normal(mean = 1, sd = 1); observe y[n] ~ Poisson(e[n] * exp(s * dot(w, x[n]))); }""",
+     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(e[n]) + s * dot(w, x[n]))));"),
     ("""model divided { plate n; data days[n] : real; a ~ Normal(mean = 0, sd = 1); b ~ Normal(mean = 0, sd = 1);
-       observe y[n] ~ Poisson(2 * exp(a) * exp(b) / days[n]); }""",
-     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + a + b - (log(days[n])))));"),
+       c ~ Normal(mean = 0, sd = 1); observe y[n] ~ Poisson(2 * exp(a * c) * exp(a * b) / days[n]); }""",
+     "observe y[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + a * c + a * b - (log(days[n])))));"),
     ("""model inflated { plate n; data e[n] : real; p ~ Beta(1, 1); a ~ Normal(mean = 0, sd = 1);
-       observe y[n] ~ zero_inflated(p, Poisson(e[n] * exp(a))); }""",
-     "observe y[n] ~ mixture(p, Zero(), NegativeBinomial(100, logistic(log(100) - (log(e[n]) + a))));"),
+       b ~ Normal(mean = 0, sd = 1); observe y[n] ~ zero_inflated(p, Poisson(e[n] * exp(a * b))); }""",
+     "observe y[n] ~ mixture(p, Zero(), NegativeBinomial(100, logistic(log(100) - (log(e[n]) + a * b))));"),
     ("""model censored_counts { plate n; data c[n] : real; a ~ Normal(mean = 0, sd = 1);
        observe y[n] ~ Poisson(exp(a)) censored above c[n]; }""", None),
-    ("""model summed { plate n; a ~ Normal(mean = 0, sd = 1); r ~ Gamma(shape = 1, rate = 1);
+    ("""model summed { plate n; a ~ Normal(mean = 0, sd = 1) above 0; r ~ Gamma(shape = 1, rate = 1);
        observe y[n] ~ Poisson(r + exp(a)); }""", "a ~ Gamma(shape = 1, rate = 1);"),
-    ("""model times_gamma { plate n; a ~ Normal(mean = 0, sd = 1); r ~ Gamma(shape = 1, rate = 1);
+    ("""model times_gamma { plate n; a ~ Normal(mean = 0, sd = 1) above 0; r ~ Gamma(shape = 1, rate = 1);
        observe y[n] ~ Poisson(r * exp(a)); }""", "a ~ Gamma(shape = 1, rate = 1);"),
-    ("""model log_precision { plate n; plate k; data g[n] : k; mu ~ Normal(mean = 0, sd = 1); s[k] ~ Normal(mean = 0, sd = 1);
+    ("""model log_precision { plate n; plate k; data g[n] : k; mu ~ Normal(mean = 0, sd = 1); s[k] ~ Normal(mean = 0, sd = 1) above 0;
        observe x[n] ~ Normal(mean = mu, precision = exp(s[g[n]])); }""",
      "s[k] ~ Gamma(shape = 1, rate = 1);"),
     ("""model log_precision_sum { plate n; data u[n] : real; s ~ Normal(mean = 0, sd = 1);
@@ -137,10 +137,10 @@ MODELS = [
     ("""model shapes { plate n; plate g; data at[n] : g; a[g] ~ Gamma(shape = 1, rate = 1); b[g] ~ Gamma(shape = 1, rate = 1);
        observe p[n] ~ Beta(a[at[n]] + b[at[n]], 2); }""", None),
     ("""model two_counts { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
-       observe y[n] ~ Poisson(exp(dot(w, x[n]))); observe z[n] ~ Poisson(2 * exp(dot(w, x[n]))); }""",
-     "observe z[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + dot(w, x[n]))));"),
+       s ~ Normal(mean = 1, sd = 1); observe y[n] ~ Poisson(exp(s * dot(w, x[n]))); observe z[n] ~ Poisson(2 * exp(s * dot(w, x[n]))); }""",
+     "observe z[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + s * dot(w, x[n]))));"),
     ("""model volatility { plate t ordered; h[t] ~ Normal(mean = 0.9 * h[t-1], sd = 1) start Normal(mean = 0, sd = 1);
-       observe y[t] ~ Normal(mean = 0, precision = exp(h[t])); }""", "guide independent(h);"),
+       observe y[t] ~ Normal(mean = 0, precision = exp(h[t] * h[t])); }""", "guide independent(h);"),
     ("""model hierarchy { plate g; plate n; data of[n] : g; m ~ Normal(mean = 0, sd = 1); s[g] ~ Normal(mean = m, sd = 1);
        observe y[n] ~ Normal(mean = 0, precision = exp(s[of[n]])); }""", None),
     ("""model commented { plate n; // plate n ordered; and a brace }
@@ -292,8 +292,8 @@ def guides_derive(folder):
 
 
 def counts_mean_the_same(folder):
-    """The line for counts with an exposure: its means are those of the Poisson posterior, by summing over a grid, and
-    `lehr diagnose` has the standard deviations."""
+    """Counts with an exposure: the line that models them otherwise has the means of the Poisson posterior, by summing over a grid,
+    and `lehr diagnose` its standard deviations; the Poisson counts themselves have both."""
     n = 60
     x, e = random.integers(0, 2, n), random.uniform(0.5, 3, n)
     y = random.poisson(e * numpy.exp(1 - 0.5 * x))
@@ -302,7 +302,8 @@ def counts_mean_the_same(folder):
                 if "NegativeBinomial" in note)
     assert "standard deviations too small" in note and "lehr diagnose" in note, note
     values = written(folder, json.dumps({"x": [[1.0, float(v)] for v in x], "e": e.tolist(), "y": y.tolist()}), "data.json")
-    model = written(folder, changed(text, note))
+    model = written(folder, changed(text, note).replace("s ~ Normal(mean = 1, sd = 1);", "").replace("s * dot", "dot"))
+    poisson = written(folder, text.replace("s ~ Normal(mean = 1, sd = 1);", "").replace("s * dot", "dot"), "poisson.lehr")
     run("fit", model, "--data", values, "--quiet", "--out", f"{folder}/counts", code=0)
     run("diagnose", f"{folder}/counts", "--data", values, "--draws", "100", "--replicates", "10", code=0)
     got = read_json(f"{folder}/counts/diagnosis.json")["linear_response"]["w"]
@@ -315,6 +316,10 @@ def counts_mean_the_same(folder):
     sd = numpy.sqrt([(p * (v - m) ** 2).sum() for v, m in zip((a, b), centre)])
     assert numpy.all(numpy.abs(numpy.array(got["mean"]) - centre) < 0.2 * sd), (got, centre, sd)
     numpy.testing.assert_allclose(got["response_sd"], sd, rtol=0.06)
+    run("fit", poisson, "--data", values, "--quiet", "--out", f"{folder}/poisson", code=0)
+    exact = arrays(f"{folder}/poisson/posterior.npz")
+    assert numpy.all(numpy.abs(exact["w.mean"] - centre) < 0.02 * sd), (exact["w.mean"], centre, sd)
+    numpy.testing.assert_allclose(numpy.sqrt(numpy.diag(numpy.linalg.inv(exact["w.precision"]))), sd, rtol=0.02)
 
 
 def later_elements_are_told(folder):

@@ -109,10 +109,10 @@ BESIDE = {"--leap-after": ["--tol", "1e-12"], "--parts": ["--anneal", "linear:fr
 # What an option is compared with, where the default may be the same.
 OTHERWISE = {"--sds": ["--sds", "factors"]}
 # Options that some methods refuse, and whose effect is no other result, or none of this model.
-SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--no-invariances"], "cavi"), (["--no-saddle-test"], "cavi"), (["--predictive", "0"], "gibbs exact"),
+SILENT = [(["--spill", "here", "--stream"], "cavi"), (["--links", "gaussian"], "cavi svi"), (["--no-invariances"], "cavi"), (["--no-saddle-test"], "cavi"), (["--predictive", "0"], "gibbs exact"),
           (["--test", "w=held.ldac"], "cavi svi"), (["--test-every", "2", "--test", "w=held.ldac"], "cavi svi")]
 # Of what is not for the method, these are refused; others are warned of.
-REFUSED = ["--search", "--sds", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
+REFUSED = ["--links", "--search", "--sds", "--init", "--anneal", "--temper", "--precision", "--test", "--test-every"]
 # What every method accepts, for a result that need not change: "none" is what no search is, "double" what draws are made in.
 ACCEPTED = [["--threads", "2"], ["--precision", "double"], ["--search", "none"], ["--save-locals"], ["--guide", "factorised"]]
 

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Expectations of links (--links gaussian, and exp in rates): fits against Gaussian variational inference in NumPy, with its
+expectations by quadrature and without tangent planes; ELBOs that do not fall for data that are hard for steps of natural gradients;
+and what is refused.
+
+usage: expectations.py LEHR
+"""
+import sys
+
+import numpy as np
+from scipy.special import digamma, gammaln, log_ndtr
+
+sys.path.append(f"{sys.path[0]}/..")
+from fitting import close, finish, fit, holds, lehr, temporary, write, write_json  # noqa: E402
+
+RNG = np.random.default_rng(8)
+TIGHT = ["--search", "none", "--tol", "1e-13", "--max-iter", "5000"]
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(100)
+WEIGHTS /= WEIGHTS.sum()
+EFFECTS = """model effects { plate group; plate obs; data g[obs] : group; data x[obs] : real;
+  b0 ~ Normal(mean = 0, sd = 5); b1 ~ Normal(mean = 0, sd = 5); tau ~ Gamma(shape = 1, rate = 0.5);
+  u[group] ~ Normal(mean = 0, precision = tau); observe y[obs] ~ LINK; }"""
+LINKS = {"logistic": "Bernoulli(logistic(E))", "probit": "Bernoulli(probit(E))", "exp": "Poisson(exp(E))"}
+PREDICTOR = "b0 + b1 * x[obs] + u[g[obs]]"
+GROUPS, ROWS = 8, 4
+
+
+def text(link):
+    return EFFECTS.replace("LINK", LINKS[link]).replace("(E)", f"({PREDICTOR})")
+
+
+def effects(link):
+    """Data of a model with an effect of each group."""
+    g, x = np.repeat(np.arange(GROUPS), ROWS), RNG.normal(size=GROUPS * ROWS)
+    e = -0.5 + 0.8 * x + RNG.normal(size=GROUPS)[g]
+    y = RNG.poisson(np.exp(e)) if link == "exp" else (RNG.logistic(size=len(e)) < e).astype(int)
+    return {"g": g, "x": x, "y": y}
+
+
+def derivatives(link, y, m, v):
+    """E[log p(y | e)] for e ~ N(m, v), and the expectations of its first two derivatives."""
+    e, y = m[:, None] + np.sqrt(v)[:, None] * NODES, y[:, None]
+    if link == "logistic":
+        p = 1 / (1 + np.exp(-e))
+        f, first, second = y * e - np.logaddexp(0, e), y - p, -p * (1 - p)
+    elif link == "probit":
+        side = 2 * y - 1
+        f = log_ndtr(side * e)
+        hazard = np.exp(-0.5 * e**2 - 0.5 * np.log(2 * np.pi) - f)
+        first, second = side * hazard, -hazard * (side * e + hazard)
+    else:
+        f, first, second = y * e - np.exp(e) - gammaln(y + 1), y - np.exp(e), -np.exp(e)
+    return f @ WEIGHTS, first @ WEIGHTS, second @ WEIGHTS
+
+
+def gaussian_fit(link, data):
+    """One Normal factor of all coefficients and effects, and a Gamma factor of the precision: by Newton's method with halved steps."""
+    X = np.column_stack([np.ones(GROUPS * ROWS), data["x"], np.eye(GROUPS)[data["g"]]])
+    D, y = X.shape[1], data["y"]
+    u, a = slice(2, D), 1 + GROUPS / 2
+    m, V, b, best = np.zeros(D), 0.01 * np.eye(D), 1.0, -np.inf
+
+    def elbo(m, V, b):
+        f = derivatives(link, y, X @ m, np.einsum("ni,ij,nj->n", X, V, X))[0].sum()
+        t, log_t = a / b, digamma(a) - np.log(b)
+        prior = -0.5 * (m[:2]**2 + np.diag(V)[:2]).sum() / 25 - np.log(2 * np.pi * 25)
+        of_u = 0.5 * GROUPS * (log_t - np.log(2 * np.pi)) - 0.5 * t * (m[u]**2 + np.diag(V)[u]).sum()
+        of_t = np.log(0.5) - 0.5 * t + a - np.log(b) + gammaln(a) + (1 - a) * digamma(a)
+        return f + prior + of_u + of_t + 0.5 * np.linalg.slogdet(V)[1] + 0.5 * D * (1 + np.log(2 * np.pi))
+
+    for _ in range(2000):
+        _, first, second = derivatives(link, y, X @ m, np.einsum("ni,ij,nj->n", X, V, X))
+        prior = np.r_[1 / 25, 1 / 25, np.full(GROUPS, a / b)]
+        precision, step = np.diag(prior) - X.T @ (second[:, None] * X), 1.0
+        while True:
+            P = (1 - step) * np.linalg.inv(V) + step * precision
+            to, W = m + step * np.linalg.solve(P, X.T @ first - prior * m), np.linalg.inv(P)
+            rate = 0.5 + 0.5 * (to[u]**2 + np.diag(W)[u]).sum()
+            now = elbo(to, W, rate)
+            if now >= best - 1e-13 * abs(best) or step < 1e-9:
+                break
+            step /= 2
+        moved = max(np.abs(to - m).max(), abs(rate / b - 1))
+        m, V, b, best = to, W, rate, now
+        if moved < 1e-12:
+            return m, V, a, b, best
+    raise RuntimeError("no fixed point")
+
+
+def fixed_points_are_those_of_the_elbo(link):
+    data = effects(link)
+    m, V, a, b, elbo = gaussian_fit(link, data)
+    got = fit(text(link), data, "--links", "gaussian", *TIGHT)
+    sd = np.concatenate([np.atleast_1d(got.posterior[f"{v}.precision"]) for v in ("b0", "b1", "u")])**-0.5
+    mean = np.concatenate([np.atleast_1d(got.posterior[f"{v}.mean"]) for v in ("b0", "b1", "u")])
+    assert not any("bound" in x for x in got.report["elbo_caveats"])
+    assert close(got.elbo, elbo, 1e-7) and close(got.posterior["tau.rate"], b, 1e-5) and close(got.posterior["tau.shape"], a, 1e-12)
+    return np.abs(mean - m).max() < 1e-6 and np.abs(sd / np.diag(V)**0.5 - 1).max() < 1e-6
+
+
+@holds
+def logistic_fixed_points():
+    return fixed_points_are_those_of_the_elbo("logistic")
+
+
+@holds
+def probit_fixed_points():
+    return fixed_points_are_those_of_the_elbo("probit")
+
+
+@holds
+def poisson_fixed_points():
+    return fixed_points_are_those_of_the_elbo("exp")
+
+
+@holds
+def hard_data():
+    """Large and small counts, separable data, years as covariates, weights: runs converge, and their ELBO does not fall."""
+    line = """model line { plate obs TIMES; GIVEN data x[obs] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+      observe y[obs] ~ LINK; }"""
+    n = 30
+    x = RNG.normal(size=n)
+    years = np.arange(1985.0, 1985 + n)
+    for link, x, y, weighted in (("exp", x, RNG.poisson(np.exp(9 + 0.3 * x)), False), ("exp", years, RNG.poisson(np.exp(0.1 * (years - 2000))), False),
+                                 ("exp", x, 0 * x, False), ("exp", x, RNG.poisson(np.exp(5 * x)), True), ("logistic", x, x > 0, False),
+                                 ("logistic", years, years > 2000, True), ("probit", x, x > 0.3, True), ("probit", x, x < 9, False)):
+        model = line.replace("LINK", LINKS[link]).replace("(E)", "(a + b * x[obs])")
+        model = model.replace("TIMES", "times w" * weighted).replace("GIVEN", "data w[obs] : real;" * weighted)
+        data = {"x": x, "y": np.asarray(y).astype(int)} | ({"w": RNG.uniform(0.1, 3, size=n)} if weighted else {})
+        for guide in ("joint", "factorised"):
+            got = fit(model, data, "--links", "gaussian", "--guide", guide, "--max-iter", "20000")
+            assert got.report["status"] == "converged", (link, guide, got.report["status"])
+    return True
+
+
+@holds
+def exposures_and_overdispersion():
+    """An exposure is a factor or a summand. Counts with a Gamma factor of each have rates with that factor."""
+    model = """model m { plate n; data t[n] : real; a ~ Normal(mean = 0, sd = 3); observe y[n] ~ Poisson(RATE); }"""
+    data = {"t": RNG.uniform(1, 9, size=20), "y": RNG.poisson(6, size=20)}
+    elbos = [fit(model.replace("RATE", rate), data, *TIGHT).elbo for rate in ("exp(a) * t[n]", "exp(a + log(t[n]))", "t[n] * exp(a)")]
+    assert close(elbos, elbos[0], 1e-9)
+    got = fit("""model m { plate n; a ~ Normal(mean = 0, sd = 3); observe y[n] ~ GammaPoisson(mean = exp(a), r = 2); }""",
+              {"y": data["y"]}, *TIGHT)
+    shape, rate = got.posterior["y.weight.shape"], got.posterior["y.weight.rate"]
+    m, v = got.posterior["a.mean"], 1 / got.posterior["a.precision"]
+    assert close(shape, 2 + data["y"], 1e-9)
+    return close(rate, np.full(20, 2 + np.exp(m + v / 2)), 1e-6)
+
+
+@holds
+def points_are_the_largest_log_joint():
+    """With points for the coefficients, a fit is penalised maximum likelihood."""
+    from scipy.optimize import minimize
+    x, y = RNG.normal(size=40), RNG.poisson(3, size=40)
+    got = fit("""model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ Poisson(exp(a + b * x[n])); guide point(a, b); }""", {"x": x, "y": y}, *TIGHT)
+
+    def minus(p):
+        e = p[0] + p[1] * x
+        return -(y * e - np.exp(e) - gammaln(y + 1)).sum() + (p @ p) / 8 + np.log(2 * np.pi * 4)
+
+    best = minimize(minus, [1, 0], tol=1e-12)
+    return close(got.elbo, -best.fun, 1e-9) and close([got.posterior["a.value"], got.posterior["b.value"]], best.x, 1e-5)
+
+
+@holds
+def refusals():
+    """A sampler has no conditional of a log rate; a product is no Normal predictor, so its bound stays, with a note."""
+    with temporary() as folder:
+        data = write_json(f"{folder}/d.json", {"y": [1, 0, 2, 1]})
+        model = write(f"{folder}/m.lehr", "model m { plate n; a ~ Normal(mean = 0, sd = 3); observe y[n] ~ Poisson(exp(a)); }")
+        done = lehr("fit", model, "--data", data, "--method", "gibbs", "--out", f"{folder}/out", code=None)
+        assert done.returncode == 3 and "no conditional distribution to draw from" in done.stderr, done.stderr
+        write(f"{folder}/p.lehr", """model m { plate n; a ~ Normal(mean = 0, sd = 3); b ~ Normal(mean = 0, sd = 3);
+          observe y[n] ~ Bernoulli(logistic(a * b)); }""")
+        done = lehr("fit", f"{folder}/p.lehr", "--data", write_json(f"{folder}/d.json", {"y": [1, 0, 0, 1]}), "--links", "gaussian",
+                    "--search", "none", "--out", f"{folder}/out", code=None)
+    return done.returncode == 0 and "by a quadratic bound, since the predictor is not Normal" in done.stdout + done.stderr
+
+
+finish()
