@@ -33,8 +33,8 @@ struct AutoOptions : CaviOptions {
   std::vector<Snapshot> others = {};
   /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
-  bool settled = false;  // true: the solution in place has converged, so that there is no plain run
-  double melting = 0;    // the melting temperature, if it is known; then there is neither a plain run nor heating
+  bool converged = false;  // true: the solution in place has converged, so that there is no plain run
+  double melting = 0;      // the melting temperature, if it is known; then there is neither a plain run nor heating
 };
 
 /// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The

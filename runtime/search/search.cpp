@@ -270,7 +270,7 @@ class Search {
     annealed.spare = spare_sweeps() - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
     annealed.others = std::move(others_);
-    annealed.settled = best_status_ == Status::converged;
+    annealed.converged = best_status_ == Status::converged;
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
     report_.plain_sweeps = length_;
