@@ -44,8 +44,9 @@ class Run {
   /// solution melts; throws Stop.
   bool measure() {
     check(prepare_statistics(e_, o_));
-    if (!o_.fresh && !o_.converged && o_.melting == 0) settle();
+    if (!o_.fresh && !o_.converged && o_.melting == 0) converge();
     make(1);
+    if (o_.converged) out_.status = Status::converged;
     best_ = e_.snapshot_state();
     best_elbo_ = elbo_.value;
     if (o_.melting > 0) {
@@ -96,7 +97,7 @@ class Run {
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
     e_.load(best_);
-    if (survives([&] { settle(); })) return;
+    if (survives([&] { converge(); })) return;
     e_.load(best_);
     out_.elbo = best_elbo_;
   }
@@ -165,7 +166,7 @@ class Run {
   }
 
   /// Lets coordinate ascent converge from the state in place, at temperature 1 and with extrapolation.
-  void settle() {
+  void converge() {
     const Outcome before = out_;
     CaviOptions plain = o_;
     plain.max_iterations += before.iterations;
