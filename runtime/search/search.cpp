@@ -29,6 +29,21 @@ constexpr double kArm = 0.3;                   // annealed sweeps of a candidate
 constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
 constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
 constexpr std::int64_t kFewestConfirming = 5;  // sweeps of other starts that may confirm a solution in any case
+constexpr std::int64_t kRacesOfChoices = 8;    // further races where items make several choices
+constexpr double kShortRaces = 2e8;            // operations of a search up to which these races are made
+
+/// Returns true if an item has several discrete factors, such as a category and the part of a mixture, or some bits.
+/// What a choice is worth then depends on the others, and moves of one at a time lead away from few solutions.
+bool has_several_choices(const machine::Model& m) {
+  std::int64_t choices = 0;
+  for (const machine::ParameterRow& row : machine::parameters_of(m)) {
+    if (!row.local || row.chain || row.auxiliary) continue;
+    const bool bit = row.parameter == machine::Parameter::p && row.support == machine::Support::bit;
+    if (bit && row.subject >= 0 && m.subjects[row.subject].axes > 1) ++choices;
+    if (bit || row.parameter == machine::Parameter::probs) ++choices;
+  }
+  return choices > 1;
+}
 
 /// One search.
 class Search {
@@ -204,10 +219,16 @@ class Search {
   }
 
   /// Runs further races of fresh starts while all races together have made fewer sweeps than the best run, and the
-  /// search is still cheap. The best candidate of each converges.
+  /// search is still cheap; some races in any case where items make several choices and a sweep is little work. The
+  /// best candidate of each converges.
   void race_more(StartKind first, std::int64_t raced) {
-    const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
-    for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
+    const bool several = has_several_choices(e_.model());
+    const auto is_cheap = [&](std::int64_t round) {
+      const double operations = static_cast<double>(report_.sweeps) * operations_of_sweep(e_);
+      return (raced < length_ && report_.sweeps < o_.spare_lengths * length_) ||
+             (several && round <= kRacesOfChoices && operations < kShortRaces);
+    };
+    for (std::int64_t round = 1; is_cheap(round) && out_.status != Status::interrupted; ++round) {
       const std::int64_t before = report_.sweeps;
       std::vector<Candidate> candidates = race(e_, o_, first, round, on_sweep_, report_);
       raced += report_.sweeps - before;

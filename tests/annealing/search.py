@@ -390,6 +390,35 @@ def resumed(folder):
     return "the same bytes"
 
 
+BINARY_FACTORS = """model m { plate n; plate d; plate k = 4; p[k] ~ Beta(1, 1); W[k, d] ~ Normal(mean = 0, sd = 2); tau ~ Gamma(shape = 1, rate = 1);
+  z[n, k] ~ Bernoulli(p[k]); observe y[n, d] ~ Normal(mean = sum(k) z[n, k] * W[k, d], precision = tau); }"""
+NOISY = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 3) over k; rho ~ Beta(10, 2); mu[k] ~ Normal(mean = 0, sd = 6);
+  tau ~ Gamma(shape = 4, rate = 2); z[n] ~ Categorical(pi);
+  observe x[n] ~ mixture(rho, Normal(mean = mu[z[n]], precision = tau), Normal(mean = 0, sd = 20)); }"""
+
+
+def several_choices(folder):
+    """Items with some bits, or with a category and a part: the search ends no lower than a run from the truth."""
+    def compare(name, model, data, truth):
+        np.savez(os.path.join(folder, "truth.npz"), **truth)
+        found = fit(folder, name, model, data, "--quiet")["elbo"]
+        wanted = fit(folder, name + "_truth", model, data, "--quiet", "--search", "none", "--init", os.path.join(folder, "truth.npz"))["elbo"]
+        assert found >= wanted - 1e-4, (name, found, wanted)
+
+    for seed in (4, 5, 6):
+        r = np.random.default_rng(seed)
+        z, w = (r.random((200, 4)) < 0.3) * 1.0, r.normal(0, 2, (4, 12))
+        compare(f"bits{seed}", BINARY_FACTORS, {"y": z @ w + 0.5 * r.normal(size=(200, 12))}, {
+            "z.p": np.clip(z, 0.01, 0.99), "W.mean": w, "W.precision": np.full((4, 12), 100.0), "tau.shape": np.array(1200.0),
+            "tau.rate": np.array(300.0), "p.a": np.full(4, 60.0), "p.b": np.full(4, 140.0)})
+    r = np.random.default_rng(1)
+    x = np.concatenate([r.normal(0, 0.8, 170), r.normal(8.5, 0.8, 80), r.normal(0, 20, 50)])
+    compare("noise", NOISY, {"x": x}, {"mu.mean": np.array([0, 8.5]), "mu.precision": np.array([200.0, 100.0]), "tau.shape": np.array(130.0),
+                                       "tau.rate": np.array(80.0), "rho.a": np.array(260.0), "rho.b": np.array(50.0),
+                                       "pi.concentration": np.array([170.0, 80.0])})
+    return "three sets of bits, and clusters beside noise"
+
+
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
     words = ["fit", "models/topics/lda.lehr", "--data", "w=models/data/topics/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out]
@@ -403,5 +432,5 @@ def interrupted(folder):
 
 with temporary() as folder:
     for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, one_optimum, starts_that_agree, starts_that_differ, failing, passed_over, holds_the_plain_run,
-                  many_items, resumed, interrupted):
+                  many_items, several_choices, resumed, interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)

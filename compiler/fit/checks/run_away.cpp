@@ -24,12 +24,14 @@ struct Part {
 };
 
 /// Returns true if a parameter of a variable's factor scales the value: a location or point, or a spread of a positive
-/// number. A member of a joint factor has a mean or a value.
+/// number. Members of joint factors have marginals.
 bool scales(const schedule::Schedule& schedule, const model::Model& m, model::VariableId v,
             const std::string& parameter) {
   const conditionals::BlockId b = schedule.conditionals.block_of[v.index()];
-  const math::Factor* factor = b.valid() ? schedule.conditionals[b].factor : nullptr;
-  if (!factor || m[v].joint) return parameter == "mean" || parameter == "value";
+  if (!b.valid()) return false;
+  const std::optional<math::Factor>& of_member = conditionals::family_of(m, schedule.conditionals, v).factor;
+  const math::Factor* factor = m[v].joint && of_member ? &*of_member : schedule.conditionals[b].factor;
+  if (!factor) return false;
   return std::ranges::any_of(factor->parameters, [&](const math::FactorParameter& p) {
     return p.name == parameter && (p.role == math::ParameterRole::value || p.role == math::ParameterRole::location ||
                                    p.role == math::ParameterRole::spread);

@@ -140,6 +140,41 @@ def vectors(d):
     assert set(found) == {(f"w[{k}]", "b")} and abs(found[f"w[{k}]", "b"] - r[k, 2]) < 0.0051, (found, r)
 
 
+PANEL = """model panel { plate u; plate t in u ordered; data x[u, t] : real; phi ~ Normal(mean = 0, sd = 1); beta ~ Normal(mean = 0, sd = 5);
+  mu ~ Normal(mean = 0, sd = 5); ta ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1); a[u] ~ Normal(mean = mu, precision = ta);
+  observe y[u, t] ~ Normal(mean = a[u] + phi * y[u, t-1] + beta * x[u, t], precision = tau) start Normal(mean = 0, sd = 10); }"""
+CLUSTERS = """model clusters { plate n; plate k = 3; plate d; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ MvNormal(mean = 0, precision = 0.01) over d;
+  L[k] ~ Wishart(df = 4, scale = 1) over d; z[n] ~ Categorical(pi); observe x[n] ~ MvNormal(mean = mu[z[n]], precision = L[z[n]]); }"""
+EMPTY = "model empty { plate n; plate g = 3; data of[n] : g; m[g] ~ Flat(); observe y[n] ~ Normal(mean = m[of[n]], sd = 1); }"
+
+
+def single(d):
+    """From a solution, sweeps in single precision end: what is left to change is rounding."""
+    x, y = random.normal(size=(40, 12)), numpy.zeros((40, 12))
+    effect = random.normal(size=40)
+    for t in range(12):
+        y[:, t] = effect + 0.5 * (y[:, t - 1] if t else 0) + 2 * x[:, t] + 0.7 * random.normal(size=40)
+    first, _, _ = fit(f"{d}/double", PANEL, {"x": x, "y": y})
+    again, _, _ = fit(f"{d}/single", PANEL, {"x": x, "y": y}, "--precision", "float", "--init", f"{d}/double", "--search", "none", "--tol", "1e-10")
+    assert again["status"] == "converged" and again["iterations"] <= 6, (again["status"], again["iterations"])
+    assert abs(again["elbo"] - first["elbo"]) < 1e-5 * abs(first["elbo"]), (again["elbo"], first["elbo"])
+
+
+def named(d):
+    """A numerical failure names the element that has failed, and a value that is far from all others."""
+    def failure(name, text, data):
+        write(f"{d}/{name}.lehr", text)
+        write_json(f"{d}/{name}.json", {k: numpy.asarray(v).tolist() for k, v in data.items()})
+        return lehr("fit", f"{d}/{name}.lehr", "--data", f"{d}/{name}.json", "--quiet", "--search", "none", "--out", f"{d}/{name}", code=5).stderr
+
+    said = failure("empty", EMPTY, {"of": [0, 2, 2], "y": [1.0, 2.0, 3.0]})
+    assert "posterior of 'm' is not a proper Normal" in said and ": m[1]" in said, said
+    x = random.normal(size=(31, 3))
+    x[30] = 1e7
+    said = failure("clusters", CLUSTERS, {"x": x})
+    assert re.search(r"; x\[30, \d\] lies \de\+0\d times as far from the median", said) and "correct this value" in said, said
+
+
 def table(d):
     x = random.normal(size=20)
     y = x + random.normal(size=20)
@@ -174,4 +209,4 @@ def table(d):
     lehr("compare", f"{d}/t0", f"{d}/t1", f"{d}/nothing", code=4)
 
 
-each(stopped, pairs, elements, vectors, table)
+each(stopped, pairs, elements, vectors, single, named, table)
