@@ -20,6 +20,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/console/help_page.h"
 #include "compiler/console/interface.h"
+#include "compiler/console/pass_options.h"
 #include "compiler/console/settings.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/plugin.h"
@@ -77,6 +78,10 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
     if (app.exit(e) == 0) return lehr::ExitCode::done;
     lehr::print_to_stderr(suggest_corrections(app));
     return lehr::ExitCode::usage;
+  }
+  if (const char* const thresholds = std::getenv("LEHR_THRESHOLDS")) {
+    if (const std::string wrong = wrong_threshold(thresholds); !wrong.empty())
+      return complain(lehr::usage_error("LEHR_THRESHOLDS", wrong));
   }
   if (group && !app.got_subcommand("fit"))
     return complain({lehr::ExitCode::usage, "lehr-mpi", "only fits are distributed among processes: use lehr", {}});

@@ -132,6 +132,10 @@ class Verifier {
     return result_type(row.gives, in);
   }
   Type type_of(const Expr&, const Random& n) {
+    const Buffer& key = program_[n.key];
+    const bool is_key = key.element == Type::i64 && key.axes.size() == 1 && program_[key.axes[0]].constant == 3;
+    check(is_key, "the key `{}` of a draw is not i64 with three elements", key.name);
+    check_owner(n.key);
     expect(n.element, Type::i64, "element of a draw");
     expect(n.component, Type::i64, "component of a draw");
     expect(n.a, Type::f64, "argument of a draw");
@@ -145,11 +149,16 @@ class Verifier {
     return type;
   }
 
+  /// Checks that a local array belongs to the function.
+  void check_owner(BufferId buffer) {
+    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function",
+          program_[buffer].name);
+  }
   /// Checks the access of an array element: number and type of indices, and who owns a local array.
   void element(BufferId buffer, const std::vector<ExprId>& indices) {
     const Buffer& b = program_[buffer];
     check(indices.size() == b.axes.size(), "`{}` has {} axes, not {}", b.name, b.axes.size(), indices.size());
-    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function", b.name);
+    check_owner(buffer);
     for (ExprId index : indices)
       expect(index, Type::i64, "index");
     for (std::size_t axis = 0; axis < std::min(indices.size(), b.axes.size()); ++axis)
@@ -206,6 +215,7 @@ class Verifier {
     expect(n.value, program_[n.buffer].element, "stored value");
   }
   void statement(const Fill& n, int) {
+    check_owner(n.buffer);
     check(program_[n.buffer].role != Role::data, "store to the data `{}`", program_[n.buffer].name);
     expect(n.value, program_[n.buffer].element, "stored value");
   }

@@ -178,13 +178,13 @@ ExitCode build(const BuildOptions& o) {
   const Result<native::Options> options = native_options(o);
   if (!options) return complain(options.error());
 
-  Diagnostics first, second;
-  const std::optional<model::Model> resolved = read(*source, first);
-  if (!resolved) return report(first, *source);
+  Diagnostics diagnostics;
+  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  if (!resolved) return report(diagnostics, *source);
   const Result<density::ExpandOptions> missing = missing_of(o.missing, *resolved);
   if (!missing) return complain(missing.error());
-  std::optional<Analysed> analysed = analyse(*resolved, *missing, second);
-  const ExitCode code = report(second, *source);
+  std::optional<Analysed> analysed = analyse(*resolved, *missing, diagnostics);
+  const ExitCode code = report(diagnostics, *source);
   if (!analysed) return code;
   std::optional<Priors> priors;
   if (o.updates) {

@@ -249,6 +249,10 @@ std::string differences(const Identity& was, const Identity& is) {
     const bool is_option = key.starts_with("--") && before != was.end();
     out.push_back(is_option ? fmt::format("{} was '{}' and is '{}'", key, before->second, now) : "another " + key);
   }
+  for (const auto& [key, before] : was) {
+    if (is.contains(key)) continue;
+    out.push_back(key.starts_with("--") ? fmt::format("{} was '{}' and is not given", key, before) : "another " + key);
+  }
   return fmt::format("{}", fmt::join(out, ", "));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/loops/print_loops.h"
+#include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -17,6 +18,17 @@ bool names(const std::vector<std::string>& list, std::string_view pass) {
 }
 
 }  // namespace
+
+std::string wrong_threshold(std::string_view list) {
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+    const std::size_t equals = entry.find('=');
+    const bool has_value = equals != entry.npos && parse_number(entry.substr(equals + 1)).has_value();
+    if (!has_value && !entry.empty()) return fmt::format("'{}' is not NAME=VALUE with a number", printable(entry));
+  }
+  return {};
+}
 
 CLI::IsMember is_pass() {
   std::vector<std::string> out{"all"};
@@ -43,6 +55,7 @@ void add_pass_options(CLI::App& c, PassTexts& t) {
                "commas. Their names are those of Threshold in its sources. Default: those built in")
       ->take_all()
       ->delimiter(',')
+      ->check([](const std::string& entry) { return wrong_threshold(entry); })
       ->type_name("NAME=VALUE");
   c.add_option("--print-before", t.before,
                "Print the generated program (as loops) before these compiler passes of docs/passes.md, separated by "

@@ -2,6 +2,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/console/console.h"
@@ -25,6 +26,10 @@ void add_no_opt(CLI::App& command, PassTexts& texts);
 /// Adds --thresholds, --print-before, --print-after, --verify-each and --time-passes. Parsing stores their values in
 /// `texts`, which must outlive the command.
 void add_pass_options(CLI::App& command, PassTexts& texts);
+
+/// Returns a message about the first entry of a list "name=value,name=value" of thresholds whose value is not a number;
+/// empty if there is none.
+std::string wrong_threshold(std::string_view list);
 
 /// Returns a check that a name is that of a pass or "all".
 CLI::IsMember is_pass();

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "compiler/evaluate/marginal.h"
+#include "compiler/evaluate/observation.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/roles.h"
@@ -133,16 +134,6 @@ Result<DrawnFactor> drawn_block(const RestoredFit& s, const LinearResponse& resp
   return out;
 }
 
-/// Returns the multiplicity of the element at index values `at`.
-double copies(const ModelEvaluator& f, const Statement& s, const IndexValues& at) {
-  double out = 1;
-  for (const IndexVarId b : s.index_vars) {
-    const Plate& plate = f.model()[f.model()[b].plate];
-    if (plate.times) out *= f.data().givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
-  }
-  return out;
-}
-
 /// Returns true if the variable lies on a plate with multiplicities.
 bool has_copies(const Model& m, const Variable& v) {
   return std::ranges::any_of(v.axes, [&](PlateId p) { return m[m[p].set].times.has_value(); });
@@ -196,7 +187,7 @@ class Joint {
       IndexValues at = forward_.origin();
       forward_.each(s.index_vars, at, [&] {
         const Element e = forward_.element(s, at);
-        const double n = m[s.variable].observed ? copies(forward_, s, at) : 1;
+        const double n = m[s.variable].observed ? multiplicity_of(m, forward_.data(), s, at) : 1;
         if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});
       });
     }

@@ -146,6 +146,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   for (const Saddle& s : best.outcome.saddles)
     out["saddle_points"].push_back(
         {{"elbo", s.elbo}, {"eigenvalue", s.eigenvalue}, {"left", s.left}, {"sweeps", s.sweeps}});
+  if (!best.outcome.failure.empty()) out["failure"] = best.outcome.failure;
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;
   if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.prior_power}};

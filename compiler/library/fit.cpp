@@ -14,9 +14,7 @@
 #include "runtime/files/npz.h"
 
 namespace lehr {
-namespace {
 
-/// Formats a warning with its notes as one line.
 std::string line_of(const Diagnostic& warning) {
   std::vector<std::string> notes;
   for (const Note& note : warning.notes)
@@ -24,6 +22,8 @@ std::string line_of(const Diagnostic& warning) {
   const std::string added = notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; "));
   return with_option_prefix(warning.text + added, "");
 }
+
+namespace {
 
 /// Returns the options as fit.json records them.
 FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
@@ -119,7 +119,7 @@ Result<std::vector<Result<Fit>>> Program::fit_many(std::span<const std::vector<D
 
 Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
-  Result<Dataset> dataset = dataset_of(data);
+  Result<Dataset> dataset = dataset_with_constants(data, *impl_, fit.impl());
   if (!dataset) return dataset.error();
   const std::shared_ptr<const Impl> of_fit = program_of(*impl_, fit.impl());
   Result<BoundModel> bound =
@@ -154,7 +154,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   if (holdout && !contains(kProportionRange, *holdout))
     return usage_error("holdout", fmt::format("{} is not {}", *holdout, describe(kProportionRange)));
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
-  const Result<Dataset> dataset = dataset_of(data);
+  const Result<Dataset> dataset = dataset_with_constants(data, *impl_, fit.impl());
   if (!dataset) return dataset.error();
   HeldOutOptions options;
   options.fraction = holdout;
@@ -202,8 +202,8 @@ const std::vector<std::string>& Fit::elbo_notes() const { return impl_->elbo_not
 std::int64_t Fit::iterations() const { return impl_->run.outcome.iterations; }
 std::int64_t Fit::restart() const { return static_cast<std::int64_t>(impl_->run.restart); }
 double Fit::temperature() const {
-  const auto* tempering = std::get_if<TemperingReport>(&impl_->run.report);
-  return tempering ? tempering->temperature : 1;
+  if (!impl_->summary.is_object() || !impl_->summary.contains("tempering")) return 1;
+  return impl_->summary["tempering"].value("temperature", 1.0);
 }
 
 std::optional<std::pair<double, double>> Fit::log_evidence() const { return impl_->log_evidence; }

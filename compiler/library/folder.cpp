@@ -85,6 +85,13 @@ Result<Fit> Program::load(const std::string& directory) const {
   auto out = std::make_shared<Fit::Impl>();
   for (const auto& note : summary.value("elbo_caveats", nlohmann::json::array()))
     out->elbo_notes.push_back(note.get<std::string>());
+  for (const auto& warning : summary.value("warnings", nlohmann::json::array())) {
+    Diagnostic w = make_warning(warning.value("text", ""));
+    for (const auto& note : warning.value("notes", nlohmann::json::array()))
+      w.note(note.get<std::string>());
+    out->warnings.push_back(line_of(w));
+  }
+  out->run.outcome.failure = summary.value("failure", "");
   summary.erase("files");
   out->summary = summary;
   out->run.restart = static_cast<std::uint64_t>(saved->restart);

@@ -56,12 +56,17 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
 /// Converts a fit to the form in which predictions and scores read saved fits.
 SavedFit as_saved_fit(const Fit::Impl& fit);
 
+/// Formats a warning with its notes as one line.
+std::string line_of(const Diagnostic& warning);
 /// Returns the error with options spelled as in this library, without dashes.
 inline Error without_option_prefix(Error e) { return with_option_prefix(std::move(e), ""); }
 
 /// Converts views to data arrays. A view whose shape, strides or offsets do not fit its values is an error of
 /// ExitCode::data.
 Result<Dataset> dataset_of(std::span<const DataView> views);
+/// Converts views like dataset_of(), and adds the arrays of constants that they lack, with the values of the fit.
+Result<Dataset> dataset_with_constants(std::span<const DataView> views, const Program::Impl& program,
+                                       const Fit::Impl& fit);
 /// Converts views to named arrays of numbers, for start values. Ragged arrays and text are errors.
 Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views);
 

@@ -154,8 +154,7 @@ class Fit {
  public:
   /// Returns how the fit ended.
   FitStatus status() const;
-  /// Returns what went wrong if the status is numerical_failure; otherwise empty, and empty for a fit from
-  /// Program::load().
+  /// Returns what went wrong if the status is numerical_failure; otherwise empty.
   const std::string& failure() const;
   /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_notes() mentions.
   double elbo() const;
@@ -165,15 +164,14 @@ class Fit {
   std::int64_t iterations() const;
   /// Returns which restart was the best, from 0.
   std::int64_t restart() const;
-  /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits, and for a fit from
-  /// Program::load().
+  /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits.
   double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
   /// Returns the sweeps of the best run, in order. Empty for a fit from Program::infer().
   const std::vector<Sweep>& trace() const;
   /// Returns warnings about the data, the best run (such as an ELBO that fell, equal components, a temperature that
-  /// stays high) and restarts that failed. Empty for fits from Program::infer() and Program::load().
+  /// stays high) and restarts that failed. Empty for fits from Program::infer().
   const std::vector<std::string>& warnings() const;
 
   /// Returns all parameters of the posterior, such as "mu.mean".

@@ -126,8 +126,8 @@ int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, con
 int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                               lehr_arrays** drawn, char** message);
 
-/* Returns the contents of fit.json (docs/output.md) as JSON, with "warnings" and "failure", which are empty for a fit
- * of lehr_program_load(). An empty text if `fit` is null. */
+/* Returns the contents of fit.json (docs/output.md) as JSON, with "warnings", a list of texts, and "failure", which is
+ * empty unless the fit failed. An empty text if `fit` is null. */
 const char* lehr_fit_summary(const lehr_fit* fit);
 /* Writes the directory that `lehr fit` would have written. Fits by sampling are refused. */
 int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message);

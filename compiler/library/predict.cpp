@@ -7,6 +7,7 @@
 #include "compiler/fit/fit_summary.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/posterior/posterior_prior.h"
 #include "compiler/predict/prediction.h"
 #include "compiler/predict/prediction_arrays.h"
 
@@ -27,6 +28,13 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
   std::ranges::remove_copy_if(fit.run.posterior, std::back_inserter(out.items), is_global);
   for (auto& [name, variable] : by_variable(fit.global))
     out.variables.push_back(variable);
+  return out;
+}
+
+Result<Dataset> dataset_with_constants(std::span<const DataView> views, const Program::Impl& program,
+                                       const Fit::Impl& fit) {
+  Result<Dataset> out = dataset_of(views);
+  if (out && fit.summary.is_object()) add_constants(program.resolved, saved_fit(fit.summary, {}), *out);
   return out;
 }
 
@@ -59,7 +67,7 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   if (options.draws < 1)
     return Error{ExitCode::usage, "draws", fmt::format("{} draws are not enough", options.draws), {}};
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
-  const Result<Dataset> dataset = dataset_of(data);
+  const Result<Dataset> dataset = dataset_with_constants(data, *impl_, fit.impl());
   if (!dataset) return dataset.error();
   const PredictionOptions how{
       options.draws, options.seed, {options.local_iterations, options.local_tolerance}, impl_->instance};

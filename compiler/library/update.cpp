@@ -1,6 +1,8 @@
 // Updates a fit with new data: its posterior becomes the prior of a changed model, which is fitted as usual.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/advice.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
@@ -24,6 +26,11 @@ Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, do
   const Program next(std::make_shared<const Impl>(
       Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(of_fit->complete, fit)}));
   std::vector<DataView> all(data.begin(), data.end());
+  Dataset constants;
+  add_constants(of_fit->resolved, fit, constants);
+  for (const auto& [name, array] : constants)
+    if (std::ranges::find(data, name, &DataView::name) == data.end())
+      all.push_back(view(name, array.values, array.shape));
   for (const auto& [name, array] : carried->parameters)
     all.push_back(view(name, array.values, array.shape));
   FitOptions from_prior = options;

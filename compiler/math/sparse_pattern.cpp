@@ -108,7 +108,7 @@ std::optional<std::vector<SparsePattern::Pair>> SparsePattern::pairs_of(std::spa
   std::vector<Pair> out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     for (const double x : {rows[k], columns[k]})
-      if (!(x >= 0 && x < static_cast<double>(size))) return std::nullopt;
+      if (!(x >= 0 && x < static_cast<double>(size) && x == std::trunc(x))) return std::nullopt;
     out.emplace_back(static_cast<std::int64_t>(rows[k]), static_cast<std::int64_t>(columns[k]));
   }
   return out;

@@ -42,7 +42,7 @@ Infix render(const Model& m, ExprId id) {
       [&](const auto& node) -> Infix {
         using T = std::decay_t<decltype(node)>;
         if constexpr (std::is_same_v<T, Number>) {
-          return {fmt::format("{:.6g}", node.value), kAtom};
+          return {fmt::format("{}", node.value), kAtom};
         } else if constexpr (std::is_same_v<T, ConstantRef>) {
           return {m[node.constant].name, kAtom};
         } else if constexpr (std::is_same_v<T, GivenRef>) {

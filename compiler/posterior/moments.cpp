@@ -100,12 +100,14 @@ const NamedArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v)
 
 namespace {
 
-/// Returns the moments that a sampler stored, if the variable has them.
-std::optional<Moments> moments_of_draws(const SavedVariable& v) {
+/// Returns the moments that a sampler stored, if the variable has them. Those of a category are of its number, so the
+/// plate of its values, an event axis in fit.json, is no axis of them.
+std::optional<Moments> moments_of_draws(const FamilyRow& family, const SavedVariable& v) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
-  if (!mean || !sd || mean->shape != sd->shape || mean->shape.size() < v.event.size()) return std::nullopt;
+  const std::size_t rank = family.support == math::Support::category ? 0 : v.event.size();
+  if (!mean || !sd || mean->shape != sd->shape || mean->shape.size() < rank) return std::nullopt;
   Moments m;
-  const auto event = mean->shape.end() - static_cast<std::ptrdiff_t>(v.event.size());
+  const auto event = mean->shape.end() - static_cast<std::ptrdiff_t>(rank);
   m.elements.assign(mean->shape.begin(), event);
   m.event.assign(event, mean->shape.end());
   m.mean = mean->values;
@@ -163,7 +165,7 @@ bool is_sampled(const SavedFit& fit) {
 }
 
 std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
-  if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
+  if (std::optional<Moments> drawn = moments_of_draws(family, v)) return drawn;
   const std::optional<FactorSlice> source = source_of(family, v, joint);
   if (!source) return std::nullopt;
   const Parts& parts = source->parts;

@@ -117,7 +117,7 @@ DataArray constant_array(const Model& m, const Given& g, const SavedFit& fit) {
   DataArray out;
   out.name = g.name;
   out.values = fit.constants.at(g.name);
-  out.source = fmt::format("the fit in {}", fit.directory);
+  out.source = fit.directory.empty() ? "the fit" : fmt::format("the fit in {}", fit.directory);
   for (const std::vector<PlateId>* plates : {&g.axes, &g.event}) {
     for (const PlateId p : *plates) {
       const auto size = fit.sizes.find(m[m[p].set].name);

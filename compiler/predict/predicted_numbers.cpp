@@ -162,6 +162,11 @@ std::optional<Error> Predictor::lost_observation() const {
           option("data"),
           fmt::format("'{0}' is missing, other variables depend on {0}, and the items are not independent", v.name),
           {fmt::format("fit the model to these data: `show` then has '{}' where it is missing", v.name)}};
+    if (lost && statement(VariableId(k)).limits.any())
+      return Error{ExitCode::data,
+                   option("data"),
+                   fmt::format("the fit has not seen an element of '{}', whose limits count as an observation", v.name),
+                   {"fit the model again with it"}};
     if (lost)
       return Error{ExitCode::data,
                    option("data"),
@@ -297,7 +302,7 @@ void Predictor::add_binary_spread(PredictedVariable& p) const {
   const double low = values_.state(p.variable, 0), high = values_.state(p.variable, 1);
   for (std::size_t at = 0; at < p.mean.size(); ++at) {
     const double one = (p.mean[at] - low) / (high - low);
-    p.sd[at] = (high - low) * std::sqrt(std::max(0.0, one * (1 - one)));
+    p.sd[at] = (high - low) * std::sqrt(std::max(one * (1 - one), 0.0));
     for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
       p.quantiles[q][at] = 1 - one >= kPredictedQuantiles[q] ? low : high;
   }

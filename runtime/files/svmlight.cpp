@@ -64,6 +64,11 @@ Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, 
                                const std::string& part) {
   Result<LabelledMatrix> parsed = read_lines(bytes, path);
   if (!parsed) return parsed.error();
+  if (!part.empty() && part != kDense && part != "label") {
+    Error e = missing_part_error(path, part);
+    e.notes.emplace_back("or `label`, for the labels of the rows");
+    return e;
+  }
   if (part != "label") return as_named_dataset(convert_as_requested(parsed->matrix, path, part), path, name);
   DataArray labels;
   labels.source = path + ", the labels";

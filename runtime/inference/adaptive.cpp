@@ -8,7 +8,11 @@ namespace lehr {
 AdaptiveSteps::AdaptiveSteps(const Engine& engine) : engine_(engine), rates_(engine.steps().size()) {}
 
 std::int32_t AdaptiveSteps::update(const StepRow& block, Weights weights) {
-  if (block.gradient < 0) return engine_.call(block.update);
+  if (block.gradient < 0) {
+    // The engine has the step of the block before.
+    engine_.set(weights);
+    return engine_.call(block.update);
+  }
   Rate& rate = rates_[static_cast<std::size_t>(&block - engine_.steps().data())];
   ++rate.measured;
   const bool warm = rate.measured > kWarmUp;

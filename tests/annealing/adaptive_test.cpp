@@ -63,6 +63,37 @@ double square(const Naturals& x) {
 
 }  // namespace
 
+TEST_CASE("a point after a block with a rate has the step of the weights") {
+  Diagnostics diagnostics;
+  const std::optional<Analysed> front = analyse({"points", R"(model m {
+    plate n;
+    a ~ Gamma(shape = 2, rate = 1);
+    b ~ Gamma(shape = 3, rate = 2);
+    observe x[n] ~ Poisson(a);
+    observe y[n] ~ Poisson(b);
+    guide point(b); })"},
+                                                {}, diagnostics);
+  REQUIRE(front);
+  const std::array<double, 3> x = {1, 4, 2}, y = {3, 0, 6};
+  const Dataset dataset = {{"x", array("x", x)}, {"y", array("y", y)}};
+  const Result<BoundData> data = lehr::bind(front->model, dataset, {});
+  REQUIRE(data);
+  Instance instance(*front, *data, {.gradients = true}, Backend::native);
+  REQUIRE(instance.start(1, 0));
+  REQUIRE(instance.set({{"b.value", {}, {1.0}, false}}, "test"));
+  AdaptiveSteps steps(instance.engine());
+  double b = 1;
+  for (int t = 0; t < 2 * AdaptiveSteps::kWarmUp; ++t) {
+    const Weights weights{.step = 0.25};
+    instance.engine().set(weights);
+    const SweepPlan plan{.update = [&](const StepRow& block) { return steps.update(block, weights); }};
+    REQUIRE(sweep(instance.engine(), {}, plan) == 0);
+    b += 0.25 * ((3 - 1 + 9) / (2 + 3.0) - b);  // towards the maximum of the density
+    for (const NamedArray& p : instance.posterior(false))
+      if (p.name == "b.value") CHECK(p.values[0] == Approx(b).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("steps follow the noise of the natural gradients") {
   Diagnostics diagnostics;
   const std::optional<Analysed> front = analyse({"mixture", kMixture}, {}, diagnostics);

@@ -81,6 +81,19 @@ TEST_CASE("a fit is written as the command line writes it, and read by both") {
   CHECK(contents(folder / "library/score.json").find("per_observation") != std::string::npos);
 }
 
+TEST_CASE("a fit that is read back has its warnings and its temperature") {
+  const Program p = require_ok(kMixture);
+  const std::vector<double> x = points(30);
+  const Fit fit = require_ok(p.fit({view("x", x)}, {.temper = "global:max=10", .max_iterations = 1}));
+  REQUIRE(fit.temperature() > 1.05);
+  REQUIRE_FALSE(fit.warnings().empty());
+  const Folder folder;
+  CHECK(require_ok(fit.write(folder / "fit")));
+  const Fit read = require_ok(p.load(folder / "fit"));
+  CHECK(read.temperature() == fit.temperature());
+  CHECK(read.warnings() == fit.warnings());
+}
+
 TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
   const Folder folder;
   const std::vector<double> expected = by_command("models/topics/lda.lehr --set K=2 --data w=" +

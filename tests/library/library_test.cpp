@@ -79,6 +79,25 @@ TEST_CASE("predictions are those of closed forms") {
   CHECK(std::isnan(p.find("x.mean")->values[1]));
 }
 
+TEST_CASE("arrays of constants are those of the fit, unless they are given anew") {
+  const Program p = require_ok(R"(model offsets { plate g; plate n; const off[g]; data of[n] : g;
+    a ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = a + off[of[n]], precision = 1); })");
+  const std::vector<double> off{10, -20}, of{0, 1, 1}, y{11, -19, -21}, missing(3, std::nan("")), others{1, 2};
+  const Fit fit = require_ok(p.fit({view("off", off), view("of", of), view("y", y)}));
+  const double mean = (1.0 + 1 - 1) / 4;
+  CHECK(fit.find("a.mean")->values[0] == Approx(mean));
+  const Predictions next = require_ok(p.predict(fit, {view("of", of), view("y", missing)}));
+  CHECK(next.find("y.mean")->values[0] == Approx(10 + mean));
+  CHECK(next.find("y.mean")->values[2] == Approx(-20 + mean));
+  const Predictions changed = require_ok(p.predict(fit, {view("of", of), view("y", missing), view("off", others)}));
+  CHECK(changed.find("y.mean")->values[0] == Approx(1 + mean));
+  const std::vector<DataView> data{view("of", of), view("y", y)}, whole{view("of", of), view("y", y), view("off", off)};
+  CHECK(require_ok(p.score(fit, data)).total == require_ok(p.score(fit, whole)).total);
+  const Fit again = require_ok(p.update(fit, data));
+  CHECK(again.find("a.mean")->values[0] == Approx(2.0 / 7));
+  CHECK(require_ok(p.infer(fit, data)).find("a.mean")->values[0] == Approx(mean));
+}
+
 TEST_CASE("scores and most probable paths of sequences are those of all paths") {
   const Program p = require_ok(R"(model chain { plate seq; plate t in seq ordered; plate k = 2;
     pi ~ Dirichlet(concentration = 2) over k; A[k] ~ Dirichlet(concentration = 2) over k; up[k] ~ Beta(1, 1);

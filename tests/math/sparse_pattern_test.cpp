@@ -79,6 +79,13 @@ TEST_CASE("draws of a sparse precision have its covariance") {
             5 * std::sqrt(covariance(i, i) * covariance(j, j) * 2 / kDraws));
 }
 
+TEST_CASE("coordinates of entries are whole numbers within the matrix") {
+  const std::vector<double> rows = {1, 2};
+  REQUIRE(SparsePattern::pairs_of(rows, std::vector{0.0, 1.0}, 3));
+  for (const double wrong : {0.5, -1.0, 3.0, std::nan("")})
+    CHECK_FALSE(SparsePattern::pairs_of(rows, std::vector{0.0, wrong}, 3));
+}
+
 TEST_CASE("patterns have limits, and matrices may be indefinite") {
   std::vector<Pair> all;
   for (std::int64_t i = 0; i < 30; ++i)

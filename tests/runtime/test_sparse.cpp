@@ -94,4 +94,6 @@ TEST_CASE("what is wrong in an SVMlight file, and where") {
   CHECK_THAT(complaint(&parse_svmlight, "1 -1:1\n"), Catch::StartsWith("t:1:3: error: expected `column:value`"));
   CHECK_THAT(complaint(&parse_svmlight, "1 1:1\n1 2:1.5\n"), Catch::StartsWith("t:2:3: error: 1.5 is not a count"));
   CHECK_THAT(complaint(&parse_svmlight, "# nothing\n"), Catch::Contains("the file is empty"));
+  CHECK_THAT(complaint(&parse_svmlight, "1 1:1\n", "labels"),
+             Catch::Contains("there is no part 'labels'") && Catch::Contains("`dense`") && Catch::Contains("`label`"));
 }

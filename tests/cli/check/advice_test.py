@@ -149,6 +149,8 @@ MODELS = [
        // }""", "tau ~ Gamma(shape = 1, rate = 1);"),
     ("""model real_deviation { plate n; plate k; data g[n] : k; s[k] ~ Normal(mean = 1, sd = 1);
        observe x[n] ~ Normal(mean = 0, sd = s[g[n]]); }""", "observe x[n] ~ Normal(mean = 0, precision = s_precision[g[n]]);"),
+    ("""model exact_number { plate n; plate k; data g[n] : k; s[k] ~ Normal(mean = 1, sd = 1);
+       observe x[n] ~ Normal(mean = 1234567.8, sd = s[g[n]]); }""", "observe x[n] ~ Normal(mean = 1234567.8, precision = s_precision[g[n]]);"),
     ("""model shape_of_unit { plate n; p ~ Beta(1, 1); observe x[n] ~ Beta(p, 2); }""", "const p = 1;"),
     ("""model shapes_of_units { plate n; plate g; data at[n] : g; p[g] ~ Beta(1, 1); observe x[n] ~ Beta(p[at[n]], 2); }""", None),
     ("""model parts { plate n; plate kind = 3; w ~ Dirichlet(concentration = 1) over kind; a ~ Gamma(shape = 1, rate = 1); b ~ Gamma(shape = 1, rate = 1);

@@ -267,6 +267,17 @@ def new_groups():
 
 
 @check
+def new_groups_with_limits():
+    """The limits of a new group are an observation of it that the fit has not: no data depend on it, and the message says so."""
+    model = """model m { plate n; plate g; data of[n] : g; mu ~ Normal(mean = 0, sd = 3); u[g] ~ Normal(mean = mu, sd = 1) above 0;
+      observe y[n] ~ Normal(mean = u[of[n]], sd = 1); }"""
+    f = Predicted(model, {"of": [0, 0, 1, 1], "y": [1.0, 2.0, 0.5, 0.1]}, "--search", "none")
+    said = f.predict({"of": [0, 1], "y": [None, None]}, "--sizes", "g=+1", code=4)
+    assert "an element of 'u', whose limits count as an observation" in said, said
+    return "refused"
+
+
+@check
 def new_groups_by_size():
     f = Predicted(GROUPS, {"where": [0, 1, 2, 0], "floor": [0, 1, 0, 1], "y": [1.2, 0.3, 2.2, 0.8]}, "--search", "none")
     q = f.posterior

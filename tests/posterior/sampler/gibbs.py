@@ -259,7 +259,23 @@ def compared():
             assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
 
 
-for case in (compared, spins, mixture, hidden_markov, changing_transitions, forgotten_state, gaussian_chain, mean_and_precision,
+def compared_category():
+    """One category without a plate: its number has a mean in both fits."""
+    model = """model m { plate n; plate k = 3; data share : simplex over k; data mu[k] : real; w ~ Categorical(share);
+          observe y[n] ~ Normal(mean = mu[w], sd = 2); }"""
+    data = {"share": [0.2, 0.3, 0.5], "mu": [-1.0, 0.0, 1.0], "y": [0.3, -0.4]}
+    with temporary({"m.lehr": model, "d.json": data}) as folder:
+        path = pathlib.Path(folder)
+        for seed in (1, 2):
+            lehr("fit", path / "m.lehr", "--data", path / "d.json", "--method", "gibbs", "--seed", seed, "--draws", "20000", "--quiet",
+                 "--out", path / str(seed))
+        (row,) = [line.split() for line in lehr("compare", path / "1", path / "2").stdout.splitlines() if line.startswith("w ")]
+        p = np.array(data["share"]) * np.prod(stats.norm.pdf(np.array(data["y"])[:, None], data["mu"], 2), axis=0)
+        mean = p @ [0, 1, 2] / p.sum()
+        assert abs(float(row[1]) - mean) < 0.03 and abs(float(row[3]) - mean) < 0.03, (row, mean)
+
+
+for case in (compared, compared_category, spins, mixture, hidden_markov, changing_transitions, forgotten_state, gaussian_chain, mean_and_precision,
              wishart, logistic, logistic_counts, sources, copies):
     case()
     print(f"{case.__name__}: exact")
