@@ -31,10 +31,9 @@ bool has_normal_factor(const model::Model& m, model::VariableId v) {
          });
 }
 
-/// Returns true if the statistic is never negative.
+/// Returns true if the statistic is never negative, and no part of 1 minus it.
 bool is_never_negative(const model::Model& m, const Atom& x) {
-  return x.opaque.empty() && (x.stat == Stat::indicator || m[x.variable].support == math::Support::positive ||
-                              m[x.variable].support == math::Support::bit);
+  return x.opaque.empty() && (x.stat == Stat::indicator || m[x.variable].support == math::Support::positive);
 }
 
 }  // namespace

@@ -47,6 +47,14 @@ constexpr UsedBy kForPrecision = [](const MethodTraits& m, const FitOptions& o) 
   return !m.draws || o.precision != "float";
 };
 
+/// The help of --guide, and of --links.
+constexpr std::string_view kGuideHelp =
+    "Factors of Normal variables: joint (one for those that terms of the model couple, where that is cheap) or "
+    "factorised (only those that the model's guide joins)";
+constexpr std::string_view kLinksHelp =
+    "Logistic and probit links of Normal predictors ({only}): gaussian (their expectations: standard deviations of "
+    "effects with few observations are right) or bound (faster)";
+
 /// All options but the method, in the order of help.
 constexpr FitOption kOptions[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange, kForSweepLimit,
@@ -112,14 +120,8 @@ constexpr FitOption kOptions[] = {
      "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; {only}). "
      "Sums over items and the ELBO are always double",
      kPrecisions},
-    {"guide", "guide", &FitOptions::guide, kNoRange, kForAll,
-     "Factors of Normal variables: joint (one for those that terms of the model couple, where that is cheap) or "
-     "factorised (only those that the model's guide joins)",
-     kGuides},
-    {"links", "links", &FitOptions::links, kNoRange, kForFactors,
-     "Logistic and probit links of Normal predictors ({only}): gaussian (their expectations: standard deviations of "
-     "effects with few observations are right) or bound (faster)",
-     kLinks},
+    {"guide", "guide", &FitOptions::guide, kNoRange, kForAll, kGuideHelp, kGuides},
+    {"links", "links", &FitOptions::links, kNoRange, kForFactors, kLinksHelp, kLinks},
     {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
      "Standard deviations of what all items share: corrected ones (linear-response: some six sweeps more for each of "
      "these numbers; {only}), of the factors, which may be too small, or corrected where that is cheap (auto); see "

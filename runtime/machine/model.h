@@ -99,7 +99,7 @@ struct StepRow {
   /// 1: a stage whose only blocks are tangent points of local bounds (x.bound). kExpectations: a stage of points of
   /// expectations (x.predictor), or the update of one.
   std::int64_t tangent_points;
-  std::int64_t seed_updates;    // 1: `seed` updates blocks from data and needs the stage's tables
+  std::int64_t seed_updates;  // 1: `seed` updates blocks from data and needs the stage's tables
   std::int64_t
       moves_gradually;  // 1: a point that moves gradually because a local bound holds it, or the point of that bound
   Extent items;         // stage: number of its items

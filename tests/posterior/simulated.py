@@ -17,6 +17,7 @@ WITHOUT = {
     "soft_kmeans": "the prior of mu is improper",
     "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
     "softmax_regression": "there are no draws of its posterior",
+    "poisson_regression": "there are no draws of its posterior",
     "negative_binomial": "its parameters are points",
     "ordered_logistic": "the distances of its cuts are points",
     "rat_tumours": "its parameters are points",
