@@ -6,8 +6,8 @@
 
 namespace lehr {
 
-/// The exception for a plugin that is missing or cannot be loaded. Its text has the reason for every path that was
-/// tried.
+/// The exception for a plugin (a part of Lehr in a shared library) that is missing or cannot be loaded. Its text has
+/// the reason for every path that was tried.
 struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

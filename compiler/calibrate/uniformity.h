@@ -24,7 +24,8 @@ struct ZeroMean {
   double z = 0;
   double p = 1;  // two-sided p-value of a normal distribution
 };
-/// Tests whether numbers of magnitude about 1 have mean zero; differences below 1e-12 count as none.
+/// Tests whether numbers of magnitude about 1 have mean zero, by their mean over its standard error. Numbers with a
+/// standard deviation below 1e-12 count as equal, and as 0 if their mean is below 1e-12 too.
 ZeroMean zero_mean(std::span<const double> x);
 
 }  // namespace lehr

@@ -25,8 +25,8 @@ struct ShardArguments {
 /// outlive the command.
 void add_shard_options(CLI::App& command, ShardArguments& o);
 
-/// The state of a distributed fit between two sweeps: the fit of --globals with its data loaded and its factors
-/// restored.
+/// What `lehr stats` and `lehr update-globals` begin with: the compiled model with its data, and the global factors of
+/// --globals. The fit is between two sweeps, or in the middle of one if a sweep visits the items several times.
 struct ShardState {
   std::unique_ptr<Fitting> fitting;  // the compiled model with data; its memory has the factors
   SavedFit fit;                      // content of the directory --globals

@@ -19,8 +19,8 @@ struct JointTable {
 /// Tabulates log densities over the unknown discrete elements that they depend on.
 class JointTabulator {
  public:
-  /// The evaluator has the values of everything else, and must outlive the object. `is_summed` holds for the elements
-  /// that may be in a table.
+  /// `forward` must outlive the object. It has the values of all elements but those that a table is over, which are
+  /// NaN. A table may be over elements for which `is_summed` is true, and over no others.
   JointTabulator(ModelEvaluator& forward, std::function<bool(Element)> is_summed)
       : forward_(forward), is_summed_(std::move(is_summed)) {}
 

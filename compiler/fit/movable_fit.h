@@ -60,8 +60,8 @@ std::string why_no_coordinates(const conditionals::Block& b);
 /// the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
 
-/// The factors of a fit as a point that can be moved. The destructor restores the factors in the instance. Call
-/// converge() and find_orders() before respond().
+/// The global factors of a converged fit as a point that can be moved, to see how all factors respond. Call converge(),
+/// then find_orders(), before respond(). The destructor restores the factors in the instance.
 class MovableFit {
  public:
   MovableFit(Instance& instance, const Analysed& analysed)
@@ -91,8 +91,8 @@ class MovableFit {
   /// updated once. Writes the derivatives of their coordinates, J times the direction, to `out`, and those of the means
   /// of all followers to `followed`. Returns why that fails; empty: it does not.
   std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
-  /// Prepares respond() for blocks whose elements are updated one after another. Returns why that fails; empty: it does
-  /// not.
+  /// Prepares respond() for blocks whose elements are updated one after another: finds how later elements react to
+  /// earlier ones. Returns why that fails; empty: it does not.
   std::string find_orders();
 
  private:

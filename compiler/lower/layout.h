@@ -121,7 +121,7 @@ struct Shared {
     std::int64_t on_stack = 0;  // numbers in its local arrays
     /// By shape: how many of `buffers` this function uses already.
     std::map<std::vector<SizeId>, std::size_t> used = {};
-    /// By shape: all scratch buffers that were declared.
+    /// By shape: the buffers for work arrays of constant size that are too large for the stack. Functions reuse them.
     std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};
   } work = {};
 };

@@ -14,8 +14,8 @@ class SubjectTables {
   /// Writes into `to`; all arguments must outlive the object.
   SubjectTables(const model::Model& m, const loops::Lowered& l, Tables& to) : m_(m), l_(l), t_(to) {}
 
-  /// Returns the index in Tables::subjects of the entry for these plates, which refers to all data columns that
-  /// describe their elements. The entry is written at the first request.
+  /// Returns the index in Tables::subjects of the entry for the elements of these plates. It has their axes, and the
+  /// data arrays by which starts and splits cluster them. The entry is written at the first request.
   std::int64_t of(const std::vector<model::PlateId>& axes);
 
  private:

@@ -15,7 +15,7 @@ namespace lehr {
 /// doubles, a third copy.
 struct DataView {
   using Text = std::span<const char* const>;  // UTF-8 strings; null, empty, NA and NaN mean missing
-  /// The element types that a view may have: double, float, 64- and 32-bit integers, or text.
+  /// The values of an array in the caller's memory: double, float, 64- or 32-bit integers, or text.
   using Values = std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
                               std::span<const std::int32_t>, Text>;
   std::string name;                   // of the variable in the model

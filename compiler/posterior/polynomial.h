@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// A variable of a polynomial: a number of a latent variable, or a function of it.
+/// A variable of a polynomial: a number x of a latent variable, 1 - x, 1 / x, or an entry of the inverse of a matrix.
 struct Atom {
   /// The function of the number.
   enum class Kind : std::uint8_t {

@@ -164,14 +164,15 @@ struct SweepEntry {
   bool for_elbo = false;
 };
 
-/// Which terms of the log joint a temperature divides in annealing and tempering: those of data and local variables, or
-/// only the likelihood.
+/// Which terms of the log joint a temperature divides in annealing and tempering: the likelihood and the priors of
+/// those local variables that can be integrated out (tempered_origins), or only the likelihood.
 enum class Tempering {
   data,       // terms of the data and of local variables, see tempered_origins
   likelihood  // observed statements and potentials; priors keep temperature 1
 };
 
-/// What a caller of plan() chooses.
+/// What a caller of plan() chooses: which terms a temperature divides, for which sizes of the data the schedule is,
+/// whether changes of basis and shifts are wanted, and the thresholds.
 struct PlanOptions {
   /// The terms that a temperature divides. With Tempering::likelihood, no block is Storage::fused.
   Tempering tempering = Tempering::data;

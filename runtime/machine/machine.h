@@ -165,8 +165,8 @@ void invalidate_sums(const Machine& m);
 std::int32_t prepare(const Machine& m);
 /// Sets the weights of the following updates.
 void set(const Machine& m, const Weights& w);
-/// Sets the key of the following random draws (random.h): `steps` is the number of steps made before. Does nothing for
-/// code that does not sample.
+/// Sets the key of the following random draws (random.h). `steps` is the step number, usually the number of steps made
+/// before; every step of a sweep adds 1 to it before it draws. Does nothing for code that does not sample.
 void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps = 0);
 /// Computes the ELBO of the present factors and its parts into `out`.
 std::int32_t elbo(const Machine& m, Elbo& out);

@@ -73,8 +73,8 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 /// means and real points, the identity for matrices, uniform probabilities, the length of the event axis plus 1 for
 /// degrees of freedom, 1 otherwise. With `local`, only parameters of local variables. Returns true if any was replaced.
 bool repair(const View& view, bool local);
-/// Replaces the improper numbers of one parameter, which are in `row.buffer`, by standard ones, as the function for all
-/// parameters does. Returns true if any was replaced.
+/// Does the same for one parameter, whose numbers are in `row.buffer`. If one number of an element is improper, all
+/// numbers of the element are replaced. Returns true if any was replaced.
 bool repair(const View& view, const ParameterRow& row);
 /// Writes start values into `factors`, the probabilities of consecutive elements of a chain or of bits: probability 1
 /// of the value. A value of -1 marks an element without one: in a chain its probabilities all become 1 / `total`,

@@ -68,7 +68,8 @@ inline std::vector<Spelling> mean_and_precision() {
           alternative("variance", "precision", reciprocal(symbol("variance"))),
           alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
 }
-/// Makes an exported parameter of a factor, computed from natural parameters by a formula.
+/// Makes an exported parameter of a factor. `from_natural` is its formula, of natural parameters and of parameters
+/// earlier in the list.
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural,
                                  ParameterRole role = ParameterRole::other) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural), .role = role};
