@@ -33,8 +33,8 @@ FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   return out;
 }
 
-/// Returns the task of fits by these options.
-Result<FitTask> task_of(const Program::Impl& p, const FitOptions& options) {
+/// Returns the task of fits by these options. `own` stores an analysis that they need in place of the program's.
+Result<FitTask> task_of(const Program::Impl& p, const FitOptions& options, std::optional<Analysed>& own) {
   if (std::optional<Error> e = unused_value(options)) return without_option_prefix(std::move(*e));
   Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return without_option_prefix(settings.error());
@@ -47,8 +47,8 @@ Result<FitTask> task_of(const Program::Impl& p, const FitOptions& options) {
   resolved.guide.factorised = resolved.guide.factorised || options.guide == "factorised";
   resolved.guide.gaussian_links = options.links == "gaussian";
   Diagnostics ignored;
-  Analysed complete = resolved.guide.gaussian_links ? *analyse(resolved, {}, ignored) : p.complete;
-  return FitTask{p.source,        std::move(resolved),  std::move(complete),
+  if (resolved.guide.gaussian_links) own = analyse(resolved, {}, ignored);
+  return FitTask{p.source,        std::move(resolved),  own ? *own : p.complete,
                  p.settings,      std::move(*settings), request_of(p, options),
                  options.restarts};
 }
@@ -83,7 +83,8 @@ PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; 
 }  // namespace
 
 Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
-  const Result<FitTask> task = task_of(*impl_, options);
+  std::optional<Analysed> own;
+  const Result<FitTask> task = task_of(*impl_, options, own);
   if (!task) return task.error();
   Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
@@ -101,7 +102,8 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
 Result<std::vector<Result<Fit>>> Program::fit_many(std::span<const std::vector<DataView>> datasets,
                                                    const FitOptions& options,
                                                    const std::function<bool()>& goes_on) const {
-  const Result<FitTask> task = task_of(*impl_, options);
+  std::optional<Analysed> own;
+  const Result<FitTask> task = task_of(*impl_, options, own);
   if (!task) return task.error();
   const ManyData data{datasets.size(), [&](std::size_t k) { return dataset_of(datasets[k]); }};
   std::vector<Result<Fit>> out(datasets.size(), Error{ExitCode::usage, "", "the fits were interrupted before it", {}});
