@@ -160,6 +160,10 @@ std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& be
   else if (best.uncorrected == Uncorrected::costly)
     out.push_back(make_note(
         "standard deviations are those of the factors, linear response corrects them: --sds linear-response"));
+  if (const std::vector<std::string> effects = effects_in_links(fitting.analysed()); !effects.empty())
+    out.push_back(make_note(
+        fmt::format("with few observations for each {}, the precision is too large, --links gaussian takes no bound",
+                    fmt::join(effects, ", "))));
   for (const std::string& members : fitting.joinable())
     out.push_back(make_note(fmt::format("guide joint({}) makes one factor, for these items alone", members)));
   return out;

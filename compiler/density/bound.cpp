@@ -21,6 +21,12 @@ std::vector<IndexId> Expander::element_of(const Poly& p) {
       for (IndexId i : x.event)
         a_.collect(i, mentioned);
     }
+    for (const Guard& g : t.guards) {
+      for (IndexId i : {g.left, g.right})
+        if (i.valid()) a_.collect(i, mentioned);
+      for (IndexId i : g.element)
+        a_.collect(i, mentioned);
+    }
     for (IndexVarId b : t.index_vars)
       mentioned.erase(b);
     // A sampler draws one point, not one for each value of a switch.

@@ -165,7 +165,10 @@ Poly Expander::opaque(Function f, const Poly& p) {
   for (const Term& t : p) {
     if (t.atoms.empty()) continue;
     Atom x = t.atoms[0];
-    x.opaque = {fmt::format("{}({})", row_of(f).name, text(p)), 0, p.size() == 1 && x.opaque.product, {f}};
+    std::vector<Function> functions{f};
+    if (exponent_of(x)) functions.push_back(Function::exp);
+    x.opaque = {fmt::format("{}({})", row_of(f).name, text(p)), 0, p.size() == 1 && x.opaque.product,
+                std::move(functions)};
     Poly out = constant(a_, 1);
     out[0].atoms.push_back(std::move(x));
     return out;

@@ -101,6 +101,16 @@ Poly Expander::without_exponentials(Poly p) {
       eta = add(std::move(eta), *exponent);
       return true;
     });
+    const auto other = std::ranges::find_if(t.atoms, [&](const Atom& x) {
+      return !x.opaque.empty() && std::ranges::any_of(exponents_, [&](const auto& entry) {
+        return entry.second.point.variable == x.variable;
+      });
+    });
+    if (other != t.atoms.end()) {
+      fail("no closed form: the expectation of " + other->opaque.text,
+           {"exp(...) can be the rate of a Poisson, Gamma or Exponential, times data and positive variables"});
+      continue;
+    }
     if (marks.empty()) {
       out.push_back(std::move(t));
       continue;

@@ -122,7 +122,8 @@ void take(Sums& open, std::vector<Sums>& trees) {
   std::size_t at = 0;
   while (open.size() - at >= kFewestSums) {
     const auto* type = llvm::cast<llvm::FixedVectorType>(open[at]->getArgOperand(1)->getType());
-    const std::size_t count = std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMostSums}));
+    const std::size_t count =
+        std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMostSums}));
     trees.emplace_back(open.begin() + static_cast<std::ptrdiff_t>(at),
                        open.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;

@@ -3,7 +3,10 @@
 #include "compiler/fit/checks/link_narrowing.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
+#include "compiler/model/expectations.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -11,9 +14,42 @@ namespace {
 
 using namespace model;
 
-/// Returns true for the point of a local bound, and for the auxiliary variable of a probit link or a limit.
+/// Returns true for the point of a local bound, and for the auxiliary variable of a probit link or a limit. Points of
+/// expectations narrow nothing.
 bool is_of_link(const Variable& v) {
-  return v.auxiliary && (v.auxiliary->kind == Auxiliary::Kind::bound || v.auxiliary->kind == Auxiliary::Kind::value);
+  return v.auxiliary && !has_expectation(v) &&
+         (v.auxiliary->kind == Auxiliary::Kind::bound || v.auxiliary->kind == Auxiliary::Kind::value);
+}
+
+/// Returns true for the point of a logistic bound, and for the auxiliary variable of a probit link.
+bool may_take_expectation(const Model& m, const Variable& v) {
+  if (!is_of_link(v)) return false;
+  const bool probit = v.auxiliary->kind == Auxiliary::Kind::value && m[v.auxiliary->host].support == math::Support::bit;
+  return probit || v.auxiliary->bound == &math::logistic_bound();
+}
+
+/// Returns true if the prior of the variable depends on a latent positive number or matrix.
+bool has_latent_scale(const Model& m, const Variable& v) {
+  return std::ranges::any_of(references_under(m, roots_of(m[v.statement])), [&](const VariableRef* r) {
+    const math::Support support = m[r->variable].support;
+    return !m[r->variable].observed && (support == math::Support::positive || support == math::Support::spd_matrix);
+  });
+}
+
+/// Returns the variables of the term but that of the link, or nothing if they are no number, square or product of two
+/// numbers of real variables.
+std::optional<std::vector<VariableId>> predictor_in(const Model& m, const density::Term& t) {
+  std::vector<VariableId> out;
+  std::size_t degree = 0;
+  for (const density::Atom& x : t.atoms) {
+    if (is_of_link(m[x.variable])) continue;
+    const bool real = m[x.variable].support == math::Support::real || m[x.variable].support == math::Support::vector ||
+                      m[x.variable].support == math::Support::sparse;
+    if (!real || !x.opaque.empty()) return std::nullopt;
+    degree += x.stat == math::Stat::square || x.stat == math::Stat::comp2 ? 2 : 1;
+    out.push_back(x.variable);
+  }
+  return degree <= 2 ? std::optional(std::move(out)) : std::nullopt;
 }
 
 /// Returns true if the block has continuous global numbers with standard deviations.
@@ -44,6 +80,30 @@ std::vector<std::string> narrowed_by_links(const Analysed& a) {
     else
       for (const Member& member : v.auxiliary->members)
         out.push_back(a.model[member.variable].name);
+  }
+  return out;
+}
+
+std::vector<std::string> effects_in_links(const Analysed& a) {
+  std::set<VariableId> found;
+  for (const density::Term& t : a.schedule.conditionals.density.terms) {
+    const auto is_link = [&](const density::Atom& x) { return may_take_expectation(a.model, a.model[x.variable]); };
+    if (std::ranges::none_of(t.atoms, is_link)) continue;
+    const std::optional<std::vector<VariableId>> predictor = predictor_in(a.model, t);
+    if (!predictor) return {};
+    found.insert(predictor->begin(), predictor->end());
+  }
+  std::vector<std::string> out;
+  const auto add = [&](const Variable& v) {
+    if (!v.auxiliary && has_latent_scale(a.model, v)) out.push_back(v.name);
+  };
+  for (const VariableId id : found) {
+    const conditionals::BlockId b = a.schedule.conditionals.block_of[id.index()];
+    if (!b.valid() || a.schedule.conditionals[b].drawn) return {};
+    add(a.model[id]);
+    if (is_joint(a.model[id]))
+      for (const Member& member : a.model[id].auxiliary->members)
+        add(a.model[member.variable]);
   }
   return out;
 }

@@ -13,4 +13,10 @@ namespace lehr {
 /// factors are excluded. Members of a joint factor are listed by their own names.
 std::vector<std::string> narrowed_by_links(const Analysed& analysed);
 
+/// Returns the names of the variables in logistic and probit links whose prior has a latent scale, such as the effects
+/// of a mixed model. With few observations an element, their precision is too large by a bound of the link or by an
+/// auxiliary variable. Empty if some predictor is not a sum of real variables times data, so that its expectation
+/// cannot take the place of the bound.
+std::vector<std::string> effects_in_links(const Analysed& analysed);
+
 }  // namespace lehr

@@ -381,6 +381,27 @@ def links_are_named(folder):
     assert said("Normal(mean = a + b * x[n], sd = 1)") is None
 
 
+def effects_are_named(folder):
+    """Effects whose precision a bound makes too large, with the option that mends it; not of other predictors, nor with the option."""
+    text = """model effects { plate n; plate g; data x[n] : real; data of[n] : g; b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
+      tau ~ Gamma(shape = 2, rate = 2); u[g] ~ Normal(mean = 0, precision = tau); observe y[n] ~ LINK; }"""
+    x = random.normal(0, 1, 40)
+    data = {"x": x.tolist(), "y": (random.uniform(size=40) < 0.5).astype(int).tolist(), "of": (numpy.arange(40) % 10).tolist()}
+    values = written(folder, json.dumps(data), "data.json")
+
+    def said(link, *options):
+        path = written(folder, text.replace("LINK", link))
+        done = run("fit", path, "--data", values, "--out", f"{folder}/effects", *options, code=0)
+        found = re.search(r"with few observations for each ([\w, ]+), the precision is too large, --links gaussian takes no bound", done.stdout)
+        return found and found.group(1)
+    for link in ("logistic", "probit"):
+        assert said(f"Bernoulli({link}(b * x[n] + u[of[n]]))") == "u"
+        assert said(f"Bernoulli({link}(b * x[n] + u[of[n]]))", "--links", "gaussian") is None
+    assert said("Bernoulli(logistic(b * c * x[n] + u[of[n]]))") is None
+    assert said("Bernoulli(logistic(b * x[n]))") is None
+    assert said("Bernoulli(logistic(b * x[n] + u[of[n]]))", "--method", "gibbs", "--draws", "20") is None
+
+
 def places_are_covered():
     """Every string of compiler/ with a proposal has been said by a run above."""
     said, missing = "\n".join(said_everywhere), []
@@ -406,6 +427,7 @@ def main():
         counts_mean_the_same(folder)
         later_elements_are_told(folder)
         links_are_named(folder)
+        effects_are_named(folder)
         sparse_factors_are_told(folder)
         places_are_covered()
 

@@ -337,7 +337,7 @@ def not_finite(d):
     """A fit that fails writes no number that is none."""
     model = write(f"{d}/m.lehr", """model e { plate n; data x[n] : real; r ~ Gamma(shape = 1, rate = 1);
       observe y[n] ~ Poisson(r * exp(x[n])); }""")
-    data = write(f"{d}/x.json", '{"x": [710, 1], "y": [1, 2]}')
+    data = write(f"{d}/x.json", '{"x": [709.7, 709.7], "y": [1, 2]}')
     said = lehr("fit", model, "--data", data, "--quiet", "--search", "none", "--out", f"{d}/fit", code=5).stderr
     assert "r.rate is not finite" in said, said
     posterior = arrays(f"{d}/fit/posterior.npz")

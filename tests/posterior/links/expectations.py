@@ -179,4 +179,36 @@ def refusals():
     return done.returncode == 0 and "by a quadratic bound, since the predictor is not Normal" in done.stdout + done.stderr
 
 
+@holds
+def partial_sums():
+    """A predictor whose index is in the limit of a sum alone has a point for each value of it: the same fit as with the sums as a matrix of
+    data, and the closed form where the summands are data."""
+    y = RNG.poisson([[1.0, 2, 3], [2, 3, 4]])
+    got = fit("""model m { plate n; plate pos; plate gap = 2; w ~ MvNormal(mean = 0, precision = 1) over gap;
+      observe y[n] ~ Poisson(exp(cumulative(w))) over pos; }""", {"y": y}, *TIGHT)
+    rows = fit("""model m { plate n; plate pos; plate gap; data s[pos] : vector over gap; w ~ MvNormal(mean = 0, precision = 1) over gap;
+      observe y[n, pos] ~ Poisson(exp(dot(w, s[pos]))); }""", {"y": y, "s": [[0, 0], [1, 0], [1, 1]]}, *TIGHT)
+    data = fit("""model m { plate n; plate pos; plate gap; data d : vector over gap; a ~ Gamma(shape = 1, rate = 1);
+      observe y[n] ~ Poisson(a * exp(cumulative(d))) over pos; }""", {"y": y, "d": [0.3, 0.5]}, *TIGHT)
+    e = np.exp([0, 0.3, 0.8])
+    evidence = (y * np.log(e)).sum() - gammaln(y + 1).sum() + gammaln(1 + y.sum()) - (1 + y.sum()) * np.log(1 + 2 * e.sum())
+    return (close(got.elbo, rows.elbo, 1e-9) and close(got.posterior["w.mean"], rows.posterior["w.mean"], 1e-6)
+            and close(data.elbo, evidence, 1e-9))
+
+
+@holds
+def functions_of_exponentials():
+    """Functions of exp(...) of random variables but its logarithm are refused."""
+    with temporary() as folder:
+        for e in ("exp(exp(a))", "sqrt(exp(a))", "1 / exp(a)", "exp(a) * sqrt(exp(b))"):
+            model = write(f"{folder}/m.lehr", f"""model m {{ plate n; a ~ Normal(mean = 0, sd = 3); b ~ Normal(mean = 0, sd = 3);
+              observe y[n] ~ Poisson({e}); }}""")
+            done = lehr("check", model, code=None)
+            assert done.returncode == 3 and "no closed form: the expectation of" in done.stderr, (e, done.stderr)
+        for e in ("Bernoulli(exp(a))", "Geometric(exp(a))", "Normal(mean = exp(a), sd = 1)", "Bernoulli(logistic(exp(a)))"):
+            model = write(f"{folder}/m.lehr", f"model m {{ plate n; a ~ Normal(mean = 0, sd = 3); observe y[n] ~ {e}; }}")
+            assert lehr("check", model, code=None).returncode == 3, e
+    return True
+
+
 finish()
