@@ -17,6 +17,7 @@
 
 #include "compiler/embedding/c_names.h"
 #include "compiler/machine/identity.h"
+#include "compiler/model/expectations.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -95,7 +96,7 @@ class EmbeddingBuilder {
     e_.draws = l_.interface.random_key.valid();
     if (t_.model.batch_slot >= 0 && !e_.draws) {
       const model::PlateId items = t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)];
-      e_.minibatches = !look_back(items);
+      e_.minibatches = !look_back(items) && std::ranges::none_of(m_.variables, model::has_expectation);
       if (e_.minibatches) e_.batch = m_[items].name;
     }
     e_.item_temperatures = l_.interface.item_energies.has_value();

@@ -126,6 +126,7 @@ std::optional<Error> Fitting::add_spill_file() try {
 
 std::optional<Error> Fitting::cannot_use(const Requirements& requirements) const {
   if (std::optional<Error> e = bound_.streamed ? not_streamed(requirements) : std::nullopt) return e;
+  if (std::optional<Error> e = requirements.batches ? not_by_minibatches(model()) : std::nullopt) return e;
   return requirements.envelope ? not_binary(model(), schedule().conditionals) : std::nullopt;
 }
 

@@ -128,7 +128,7 @@ const std::set<std::string> kConstants{
     "analysis/cost_model.kShortestVectorBits", "analysis/cost_model.kCacheLine", "passes/jam_steps.kSteps",
     "passes/jam_data_loops.kIterations", "lower/lower_sparse.kNotDetermined", "lower/lower_sparse.kSingular",
     "lower/lower_full_rows.kItems", "lower/lower_full_rows.kTile", "native/lower.kBufferAlignment",
-    "native/lower.kDataAlignment", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
+    "native/lower.kDataAlignment", "native/reduction_trees.kFewestSums", "native/reduction_trees.kMostSums",
     "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
     "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.

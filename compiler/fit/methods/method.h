@@ -261,6 +261,10 @@ struct Exact {
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
+/// Returns an error if the model takes the expectation of a link: its points are updated after the coefficients, from
+/// all items, which a step on a minibatch does not do.
+std::optional<Error> not_by_minibatches(const model::Model& model);
+
 /// Returns an error naming the first latent variable that is neither a spin nor a bit, which exact sampling excludes.
 /// Returns nullopt if all are.
 std::optional<Error> not_binary(const model::Model& model, const conditionals::Conditionals& conditionals);

@@ -166,12 +166,14 @@ def points_are_the_largest_log_joint():
 
 @holds
 def refusals():
-    """A sampler has no conditional of a log rate; a product is no Normal predictor, so its bound stays, with a note."""
+    """A sampler has no conditional of a log rate, and minibatches would leave its points behind; a product is no Normal predictor, so its bound stays, with a note."""
     with temporary() as folder:
         data = write_json(f"{folder}/d.json", {"y": [1, 0, 2, 1]})
         model = write(f"{folder}/m.lehr", "model m { plate n; a ~ Normal(mean = 0, sd = 3); observe y[n] ~ Poisson(exp(a)); }")
         done = lehr("fit", model, "--data", data, "--method", "gibbs", "--out", f"{folder}/out", code=None)
         assert done.returncode == 3 and "no conditional distribution to draw from" in done.stderr, done.stderr
+        done = lehr("fit", model, "--data", data, "--method", "svi", "--out", f"{folder}/out", code=None)
+        assert done.returncode == 3 and "minibatches do not update the expectation of a link of 'y'" in done.stderr, done.stderr
         write(f"{folder}/p.lehr", """model m { plate n; a ~ Normal(mean = 0, sd = 3); b ~ Normal(mean = 0, sd = 3);
           observe y[n] ~ Bernoulli(logistic(a * b)); }""")
         done = lehr("fit", f"{folder}/p.lehr", "--data", write_json(f"{folder}/d.json", {"y": [1, 0, 0, 1]}), "--links", "gaussian",
