@@ -71,6 +71,8 @@ void report_data(Binder& b, const WrittenParameter& at, const std::string& sourc
   Error& e = problem(b, ExitCode::data, source,
                      fmt::format("{} is {:.10g}, but {} must be {}", subject, value, name_of(at), requirement));
   e.notes.push_back(drawn_from(b, at, at.variable.name, true));
+  if (std::string cure = value == 0 ? cure_of(b, at, value) : std::string(); !cure.empty())
+    e.notes.push_back(std::move(cure));
   if (at.variable.observed)
     e.notes.push_back(fmt::format("correct it, or leave elements out: a missing value of {} does", at.variable.name));
 }

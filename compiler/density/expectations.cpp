@@ -108,7 +108,7 @@ Poly Expander::without_exponentials(Poly p) {
     });
     if (other != t.atoms.end()) {
       fail("no closed form: the expectation of " + other->opaque.text,
-           {"exp(...) can be the rate of a Poisson, Gamma or Exponential, times data and positive variables"});
+           {"exp(...) can be a rate or a precision, times data and positive variables; 1 / exp(e) is exp(-e)"});
       continue;
     }
     if (marks.empty()) {
@@ -126,7 +126,7 @@ Poly Expander::without_exponentials(Poly p) {
     if (std::ranges::any_of(t.atoms, is_in_exponent) ||
         (!negative && std::ranges::all_of(t.atoms, [&](const Atom& y) { return is_never_negative(m_, y); }))) {
       fail("no closed form: the expectation of " + marks[0].opaque.text + " with this factor or sign",
-           {"it can be the rate of a Poisson, Gamma or Exponential, times data and positive variables"});
+           {"it can be a rate or a precision, times data and positive variables; 1 / exp(e) is exp(-e)"});
       continue;
     }
     const TangentPoint point = marks.size() == 1 ? TangentPoint{marks[0].variable, marks[0].axes}

@@ -235,6 +235,8 @@ bool CaviRun::judge(double t, double noise, double objective) {
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
   // After an extrapolation that was undone, the state is that which the rule has judged before.
   if (extrapolation_.undone()) return false;
+  // A sweep that was undone as a whole says nothing of the distance to a maximum, unless it lost next to nothing.
+  if (damping_.undone() > o_.tolerance * (1 + std::abs(objective))) return false;
   // Of two sweeps one may follow an extrapolation, so that their movements say less of the distance to the fixed point.
   constexpr double kShare = 0.25;
   const bool extrapolates = out_.tried.extrapolations.all() > 0;

@@ -93,6 +93,7 @@ std::int32_t Damping::start() {
 
 void Damping::begin() {
   shortened_ = false;
+  undone_ = 0;
   if (active_) before_ = e_.snapshot_state();
 }
 
@@ -117,6 +118,7 @@ std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const std::function<d
     return 0;
   }
   shortened_ = true;
+  const double fall = status == 0 && machine::is_possible(elbo.value) ? reached - objective(elbo) : INFINITY;
   const Snapshot ends = e_.snapshot([&] { return Arrays{coordinates(e_, arrays_of(e_))}; });
   e_.load(before);
   const Snapshot begins = e_.snapshot([&] { return Arrays{coordinates(e_, arrays_of(e_))}; });
@@ -139,6 +141,7 @@ std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const std::function<d
   } else {
     e_.load(before);
     elbo = elbo_;
+    undone_ = fall;
   }
   before_ = nullptr;
   return status;

@@ -35,6 +35,9 @@ class Damping {
   void note(const Elbo& elbo) { elbo_ = elbo; }
   /// Returns true if the last sweep was shortened.
   bool shortened() const { return shortened_; }
+  /// Returns by how much, in nats, the last sweep lowered the objective if no part of it was better, so that the state
+  /// is that before it; else 0. Then the run stands still without being at a maximum.
+  double undone() const { return undone_; }
 
  private:
   /// Brings local factors to their optimum and computes the ELBO. Returns a status.
@@ -48,6 +51,7 @@ class Damping {
   const SweepOptions o_;    // the options of its sweeps
   bool active_;             // true: sweeps may lower the ELBO
   bool shortened_ = false;  // true: the last sweep was shortened
+  double undone_ = 0;       // see undone()
   Snapshot before_;         // state before the last sweep
   Elbo elbo_;               // ELBO of that state
 };

@@ -17,6 +17,14 @@ constexpr double kLost = 0.01;          // nats that it may lose
 constexpr int kSweeps = 5;              // sweeps after the displacement
 constexpr std::size_t kMostSingle = 8;  // elements of an array that are displaced alone: those that are largest
 
+/// Returns true if a latent category selects elements of the variable. A component without items may be anywhere.
+bool is_selected(const model::Model& m, const model::Variable& v) {
+  return std::ranges::any_of(m.variables, [&](const model::Variable& z) {
+    return !z.observed && z.value_plate &&
+           std::ranges::any_of(v.axes, [&](model::PlateId axis) { return m[axis].set == m[*z.value_plate].set; });
+  });
+}
+
 /// A part of a factor that is displaced: one array of the posterior, or one element of it.
 struct Part {
   std::size_t array;                   // index among the arrays
@@ -49,6 +57,8 @@ class Displacements {
         arrays_(instance.posterior(true, LocationOrigin::reference)) {
     // A joint factor is set by its members: its own arrays would win.
     std::erase_if(arrays_, [](const NamedArray& a) { return a.name.starts_with("joint("); });
+    // A run that was stopped early gains by sweeps alone.
+    elbo_ = std::max(elbo_, elbo_after_sweeps().value_or(elbo_));
   }
   ~Displacements() { instance_.engine().load(state_); }
   Displacements(const Displacements&) = delete;
@@ -68,16 +78,23 @@ class Displacements {
     const Engine& engine = instance_.engine();
     engine.load(state_);
     if (!instance_.set(moved, "") || machine::finish_item_start(engine.machine()) != 0) return false;
-    if (prepare_statistics(engine, options_) != 0) return false;
-    for (int k = 0; k < kSweeps; ++k)
-      if (sweep(engine, options_) != 0) return false;
-    Elbo elbo;
-    if (engine.elbo(elbo) != 0 || !(elbo.value >= elbo_ - kLost)) return false;
+    const std::optional<double> elbo = elbo_after_sweeps();
+    if (!elbo || !(*elbo >= elbo_ - kLost)) return false;
     const std::vector<NamedArray> now = instance_.posterior(true, LocationOrigin::reference);
     return std::ranges::all_of(parts, [&](const Part& p) { return is_far(p, now, factor); });
   }
 
  private:
+  /// Makes a few sweeps from the factors in place and returns the ELBO; nothing if they fail.
+  std::optional<double> elbo_after_sweeps() const {
+    const Engine& engine = instance_.engine();
+    if (prepare_statistics(engine, options_) != 0) return std::nullopt;
+    for (int k = 0; k < kSweeps; ++k)
+      if (sweep(engine, options_) != 0) return std::nullopt;
+    Elbo elbo;
+    return engine.elbo(elbo) == 0 ? std::optional(elbo.value) : std::nullopt;
+  }
+
   /// Returns true if the largest number of a part is still far from where it was.
   bool is_far(const Part& p, const std::vector<NamedArray>& now, double factor) const {
     const auto array = std::ranges::find(now, arrays_[p.array].name, &NamedArray::name);
@@ -95,7 +112,7 @@ class Displacements {
 
   Instance& instance_;
   SweepOptions options_;
-  double elbo_;                     // at the solution
+  double elbo_;                     // at the solution, or after some more sweeps if it is higher then
   Arrays state_;                    // the factors at the solution
   std::vector<NamedArray> arrays_;  // their parameters
 };
@@ -119,9 +136,11 @@ std::vector<Part> largest_elements(std::size_t array, const std::vector<double>&
 std::optional<std::string> run_away(Instance& instance, const schedule::Schedule& schedule, const model::Model& m,
                                     const SweepOptions& options) {
   std::vector<model::VariableId> improper;
-  for (const density::Origin& o : schedule.conditionals.density.origins)
-    if (o.improper && o.statement && !m[m[*o.statement].variable].observed)
-      improper.push_back(m[*o.statement].variable);
+  for (const density::Origin& o : schedule.conditionals.density.origins) {
+    if (!o.improper || !o.statement) continue;
+    const model::VariableId v = m[*o.statement].variable;
+    if (!m[v].observed && !is_selected(m, m[v])) improper.push_back(v);
+  }
   if (improper.empty()) return std::nullopt;
   Elbo elbo;
   if (instance.engine().elbo(elbo) != 0) return std::nullopt;

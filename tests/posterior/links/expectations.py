@@ -213,4 +213,14 @@ def functions_of_exponentials():
     return True
 
 
+@holds
+def sweeps_without_a_way_up():
+    """Where no part of a sweep raises the ELBO, a fit that stands still has not converged: the runs that have agree."""
+    model = """model m { plate t ordered; tau ~ Gamma(shape = 2, rate = 0.5); z[t] ~ Normal(mean = z[t-1], precision = tau) start Normal(mean = 0, sd = 2);
+      observe y[t] ~ Poisson(exp(z[t])); }"""
+    runs = [fit(model, {"y": np.zeros(50, int)}, "--search", "none", "--max-iter", "300", "--seed", str(seed)) for seed in (1, 2, 3)]
+    ends = [got.elbo for got in runs if got.report["status"] == "converged"]
+    return not ends or max(ends) - min(ends) < 1e-4
+
+
 finish()
