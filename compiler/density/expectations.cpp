@@ -7,12 +7,17 @@
 
 #include "compiler/density/expander.h"
 #include "compiler/math/families/bounds.h"
+#include "compiler/model/expectations.h"
 
 namespace lehr::density {
 
 using math::Stat;
 
 namespace {
+
+/// What to write in place of an expectation without closed form.
+constexpr const char* kCure =
+    "exp(...) can be a rate or a precision, times data and positive variables; 1 / exp(e) is exp(-e)";
 
 /// Returns true if the guide makes the variable a point.
 bool is_point(const model::Model& m, model::VariableId v) {
@@ -101,14 +106,11 @@ Poly Expander::without_exponentials(Poly p) {
       eta = add(std::move(eta), *exponent);
       return true;
     });
-    const auto other = std::ranges::find_if(t.atoms, [&](const Atom& x) {
-      return !x.opaque.empty() && std::ranges::any_of(exponents_, [&](const auto& entry) {
-        return entry.second.point.variable == x.variable;
-      });
-    });
+    // Another function of a mark is left.
+    const auto other = std::ranges::find_if(
+        t.atoms, [&](const Atom& x) { return !x.opaque.empty() && model::has_expectation(m_[x.variable]); });
     if (other != t.atoms.end()) {
-      fail("no closed form: the expectation of " + other->opaque.text,
-           {"exp(...) can be a rate or a precision, times data and positive variables; 1 / exp(e) is exp(-e)"});
+      fail("no closed form: the expectation of " + other->opaque.text, {kCure});
       continue;
     }
     if (marks.empty()) {
@@ -125,8 +127,7 @@ Poly Expander::without_exponentials(Poly p) {
     };
     if (std::ranges::any_of(t.atoms, is_in_exponent) ||
         (!negative && std::ranges::all_of(t.atoms, [&](const Atom& y) { return is_never_negative(m_, y); }))) {
-      fail("no closed form: the expectation of " + marks[0].opaque.text + " with this factor or sign",
-           {"it can be a rate or a precision, times data and positive variables; 1 / exp(e) is exp(-e)"});
+      fail("no closed form: the expectation of " + marks[0].opaque.text + " with this factor or sign", {kCure});
       continue;
     }
     const TangentPoint point = marks.size() == 1 ? TangentPoint{marks[0].variable, marks[0].axes}
