@@ -65,11 +65,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   // `first` has the messages of the analysis for complete data, `second` those of an analysis that replaces it.
   Diagnostics first;
   std::optional<model::Model> resolved = read_model_for(source, o.fit, first);
-  if (resolved && prior) {
-    const bool gaussian = resolved->guide.gaussian_links || has_gaussian_links(nlohmann::json::parse(prior->summary));
-    resolved = with_joint_factors_of(*resolved, prior->posterior);
-    resolved->guide.gaussian_links = gaussian;
-  }
+  if (resolved && prior) resolved = with_guide_of(*resolved, prior->posterior, nlohmann::json::parse(prior->summary));
   Diagnostics second = first;
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
   if (!complete) return report(first, source);

@@ -131,10 +131,7 @@ void add_model(const ReportOptions& o, report::Contents& to) {
   const Source source{path, *text};
   Diagnostics diagnostics;
   std::optional<model::Model> resolved = read(source, diagnostics);
-  if (resolved) {
-    resolved = with_joint_factors_of(*resolved, to.fit.posterior);
-    resolved->guide.gaussian_links = has_gaussian_links(to.summary);
-  }
+  if (resolved) resolved = with_guide_of(*resolved, to.fit.posterior, to.summary);
   const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   if (!complete || !is_of(complete->model, to.fit)) {
     to.model_missing_reason = fmt::format("The model is not shown: {} is no longer that of the fit.", path);

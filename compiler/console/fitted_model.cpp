@@ -71,10 +71,7 @@ std::variant<FittedModel, ExitCode> read_fitted(const std::string& directory, co
   if (!source) return ExitCode::usage;
   Diagnostics diagnostics;
   std::optional<model::Model> resolved = read(*source, diagnostics);
-  if (resolved) {
-    resolved = with_joint_factors_of(*resolved, fit->posterior);
-    resolved->guide.gaussian_links = has_gaussian_links(nlohmann::json::parse(fit->summary));
-  }
+  if (resolved) resolved = with_guide_of(*resolved, fit->posterior, nlohmann::json::parse(fit->summary));
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   if (!complete) return report(diagnostics, *source);
   return FittedModel{std::move(*fit), std::move(*source), std::move(*resolved), std::move(*complete)};

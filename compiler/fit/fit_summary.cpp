@@ -93,6 +93,12 @@ json to_json(const std::vector<Diagnostic>& warnings) {
 
 bool has_gaussian_links(const json& summary) { return summary.is_object() && summary.value("links", "") == "gaussian"; }
 
+model::Model with_guide_of(const model::Model& m, const std::vector<NamedArray>& posterior, const json& summary) {
+  model::Model out = with_joint_factors_of(m, posterior);
+  out.guide.gaussian_links = m.guide.gaussian_links || has_gaussian_links(summary);
+  return out;
+}
+
 json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                  const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
                  FitTimes times) {

@@ -49,8 +49,7 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
   std::shared_ptr<const Program::Impl>& made = program.of_fits->programs[std::move(others)];
   if (made) return made;
   auto out = std::make_shared<Program::Impl>(program);
-  out->resolved = with_joint_factors_of(program.resolved, fit.global);
-  out->resolved.guide.gaussian_links = has_gaussian_links(fit.summary);
+  out->resolved = with_guide_of(program.resolved, fit.global, fit.summary);
   Diagnostics ignored;
   if (out->resolved.guide.gaussian_links || out->resolved.guide.joint.size() > program.resolved.guide.joint.size())
     out->complete = *analyse(out->resolved, {}, ignored);
