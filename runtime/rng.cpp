@@ -63,13 +63,6 @@ double log_factorial(double k) {
   return (k + 0.5) * log_of(k) - k + kHalfLogTwoPi + tail;
 }
 
-/// Scrambles 64 bits: the output function of SplitMix64 (Steele, Lea & Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 /// Draws the factors d and v of Marsaglia & Tsang for shape >= 1; the Gamma draw is their product.
 std::pair<double, double> gamma_factors(Rng& rng, double shape) {
   const double d = shape - 1.0 / 3, c = 1 / (3 * std::sqrt(d));
@@ -84,11 +77,17 @@ std::pair<double, double> gamma_factors(Rng& rng, double shape) {
 
 }  // namespace
 
+std::uint64_t mix_bits(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
 Rng::Rng(std::uint64_t seed, std::uint64_t stream) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-  std::uint64_t counter = mix(mix(seed + kGolden) + stream * kGolden + 1);
+  std::uint64_t counter = mix_bits(mix_bits(seed + kGolden) + stream * kGolden + 1);
   for (std::uint64_t& word : state)
-    word = mix(counter += kGolden);
+    word = mix_bits(counter += kGolden);
 }
 
 std::uint64_t Rng::next() {

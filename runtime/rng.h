@@ -10,6 +10,10 @@
 
 namespace lehr {
 
+/// Scrambles 64 bits, so that each bit of the result depends on all of them: the output function of SplitMix64 (Steele,
+/// Lea & Flood 2014).
+std::uint64_t mix_bits(std::uint64_t x);
+
 /// A pseudo-random generator with 256 bits of state. Generators of different (seed, stream) pairs are statistically
 /// independent for all practical purposes, so every worker or item can have its own.
 struct Rng {

@@ -81,14 +81,14 @@ std::string ranks_csv(const Ranks& ranks) {
 }
 
 /// The results of a calibration, with the names of the columns `first` and `second`.
-struct Table {
+struct CalibrationTable {
   const char *first, *second;
   std::vector<Row> rows;
   std::vector<std::string> skipped;  // variables that were not tested, with the reason
 };
 
 /// Returns the table as CSV, the content of calibration.csv.
-std::string csv(const Table& t) {
+std::string csv(const CalibrationTable& t) {
   std::string out = fmt::format("name,{},{},p\n", t.first, t.second);
   for (const Row& r : t.rows)
     out += fmt::format("{},{:.6g},{:.6g},{:.6g}\n", r.name, r.first, r.second, r.p);
@@ -96,7 +96,7 @@ std::string csv(const Table& t) {
 }
 
 /// Prints the table. Scalars with a suspicious p have a star.
-void print(const Table& t) {
+void print(const CalibrationTable& t) {
   const double bar = kFamilywiseError / static_cast<double>(std::max<std::size_t>(1, t.rows.size()));
   const auto suspect = std::ranges::count_if(t.rows, [&](const Row& r) { return !(r.p >= bar); });
   fmt::print("\n{:24} {:>12} {:>12} {:>12}\n", "", t.first, t.second, "p");
@@ -110,18 +110,18 @@ void print(const Table& t) {
 }
 
 /// Runs the simulations and tests. Writes ranks.csv if there is an output directory.
-Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, const FitSettings& fit) {
+Result<CalibrationTable> run(const CalibrateOptions& o, const CalibrationProblem& problem, const FitSettings& fit) {
   if (o.joint) {
     const Result<JointTest> test = joint_calibration(problem, o.fit.seed, o.calibration);
     if (!test) return test.error();
-    return Table{"z location", "z spread", rows_of(*test), test->skipped};
+    return CalibrationTable{"z location", "z spread", rows_of(*test), test->skipped};
   }
   const Result<Ranks> ranks = rank_calibration(problem, fit, o.calibration);
   if (!ranks) return ranks.error();
   if (!o.out.empty()) {
     if (Result<bool> r = write_file_no_follow(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
   }
-  return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
+  return CalibrationTable{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
 }
 
 /// Warns of options without effect for the method. Draws are made from factors too.
@@ -149,7 +149,8 @@ ExitCode calibrate(const CalibrateOptions& o) {
   if (!settings) return complain(settings.error());
   std::error_code ignored;  // the writer says what is wrong
   if (!o.out.empty()) std::filesystem::create_directories(o.out, ignored);
-  const Result<Table> table = run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
+  const Result<CalibrationTable> table =
+      run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
   if (!table) return complain_of(table.error(), o.model);
   if (!o.out.empty()) {
     if (Result<bool> r = write_file_no_follow(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());

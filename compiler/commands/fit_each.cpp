@@ -26,7 +26,7 @@ namespace lehr::commands {
 namespace {
 
 /// What the table has of a group.
-struct Row {
+struct GroupRow {
   bool begun = false;  // false: the fits were interrupted before it
   std::string status;  // as in fit.json; "error" without a fit
   double elbo = std::nan(""), sweeps = std::nan("");
@@ -42,17 +42,17 @@ std::string number_field(double x) { return std::isnan(x) ? "" : fmt::format("{}
 std::string text_field(const std::string& text) { return csv_field(printable(text, text.size())); }
 
 /// Returns the text of an error or of warnings, in one line.
-std::string message_of(const Row& row) {
+std::string message_of(const GroupRow& row) {
   if (!row.error) return with_option_prefix(fmt::format("{}", fmt::join(row.warnings, "; ")), "--");
   const Error e = with_option_prefix(*row.error, "--");
   return e.where.empty() ? e.text : e.where + ": " + e.text;
 }
 
 /// Formats the table of all groups that were begun.
-std::string table_of(const std::vector<std::string>& groups, const std::vector<Row>& rows) {
+std::string table_of(const std::vector<std::string>& groups, const std::vector<GroupRow>& rows) {
   std::vector<std::string> names;             // of the numbers, as they first occur
   std::map<std::string, std::size_t> column;  // by name
-  for (const Row& row : rows)
+  for (const GroupRow& row : rows)
     for (const PosteriorNumber& x : row.numbers)
       if (column.try_emplace(x.name, names.size()).second) names.push_back(x.name);
   std::string out = "group,status,sweeps,elbo";
@@ -60,7 +60,7 @@ std::string table_of(const std::vector<std::string>& groups, const std::vector<R
     out += fmt::format(",{},{}", text_field(name + ".mean"), text_field(name + ".sd"));
   out += ",message\n";
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Row& row = rows[k];
+    const GroupRow& row = rows[k];
     if (!row.begun) continue;
     std::vector<std::string> fields(2 * names.size());
     for (const PosteriorNumber& x : row.numbers) {
@@ -100,8 +100,8 @@ Result<bool> write_group(const FitArguments& o, const std::string& group, const 
 }
 
 /// Returns the row of a fit, after writing its files if they are wanted.
-Row row_of(const FitArguments& o, const std::string& group, Result<WholeFit> fit) {
-  Row out{true, "error"};
+GroupRow row_of(const FitArguments& o, const std::string& group, Result<WholeFit> fit) {
+  GroupRow out{true, "error"};
   if (!fit) {
     out.error = fit.error();
     return out;
@@ -120,7 +120,8 @@ Row row_of(const FitArguments& o, const std::string& group, Result<WholeFit> fit
 
 /// Prints errors of the first groups that have some, and how many have warnings. Returns the exit code of the first
 /// group with an error.
-ExitCode print_problems(const FitArguments& o, const std::vector<std::string>& groups, const std::vector<Row>& rows) {
+ExitCode print_problems(const FitArguments& o, const std::vector<std::string>& groups,
+                        const std::vector<GroupRow>& rows) {
   constexpr std::size_t kMost = 10;
   ExitCode out = ExitCode::done;
   std::size_t errors = 0, warned = 0;
@@ -147,9 +148,9 @@ ExitCode print_problems(const FitArguments& o, const std::vector<std::string>& g
 }
 
 /// Returns how many groups ended how: "998 converged, 2 max_iter".
-std::string counts_of(const std::vector<Row>& rows) {
+std::string counts_of(const std::vector<GroupRow>& rows) {
   std::vector<std::pair<std::string, std::size_t>> counts;
-  for (const Row& row : rows) {
+  for (const GroupRow& row : rows) {
     if (!row.begun) continue;
     const auto same = [&](const auto& c) { return c.first == row.status; };
     const auto found = std::ranges::find_if(counts, same);
@@ -185,7 +186,7 @@ ExitCode fit_each(const FitArguments& o, const Source& source, FitSettings setti
   settings.predictive = 0;
   const std::size_t threads = settings.threads;
   const FitTask task{source, *resolved, *complete, *given, std::move(settings), request_of(o, source), o.fit.restarts};
-  std::vector<Row> rows(groups.size());
+  std::vector<GroupRow> rows(groups.size());
   catch_interrupts();
   fit_many(task, many, threads,
            {[&](std::size_t k, Result<WholeFit> fit) { rows[k] = row_of(o, groups[k], std::move(fit)); },
@@ -194,7 +195,7 @@ ExitCode fit_each(const FitArguments& o, const Source& source, FitSettings setti
   if (Result<bool> r = write_file(fmt::format("{}/{}", o.out, kGroupsFile), table_of(groups, rows)); !r)
     return complain(r.error());
   const ExitCode worst = print_problems(o, groups, rows);
-  const auto begun = std::ranges::count(rows, true, &Row::begun);
+  const auto begun = std::ranges::count(rows, true, &GroupRow::begun);
   if (is_interrupted())
     print_to_stderr("{}: interrupted after {} of {} groups, which are in {}/{}\n", o.model, begun, groups.size(), o.out,
                     kGroupsFile);

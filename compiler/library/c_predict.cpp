@@ -19,7 +19,7 @@ namespace embedded = lehr::embedded;
 namespace machine = lehr::machine;
 
 /// Stores a copy of a text in `*message`.
-void say(const std::string& text, char** message) {
+void set_message(const std::string& text, char** message) {
   if (message) *message = ::strdup(text.c_str());
 }
 
@@ -43,7 +43,7 @@ std::int32_t status_of(ExitCode code) {
 
 /// Stores the message of an error and returns its status.
 std::int32_t refuse(const Error& e, char** message) {
-  say(e.code == ExitCode::model && e.text.ends_with('\n') ? e.text : render(e), message);
+  set_message(e.code == ExitCode::model && e.text.ends_with('\n') ? e.text : render(e), message);
   return status_of(e.code);
 }
 
@@ -113,7 +113,7 @@ std::int32_t call(const void* model, void* state, const void* data, const char* 
   } catch (const std::length_error&) {
     return embedded::kShort;
   } catch (const std::exception& e) {
-    say(std::string("internal error: ") + e.what(), message);
+    set_message(std::string("internal error: ") + e.what(), message);
     return embedded::kLibrary;
   }
 }

@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::int64_t kListed = 1 << 15;  // longest permutation that is stored as a list
 
-/// Mixes the bits of a number: the finaliser of splitmix64 (Steele, Lea & Flood 2014), here the round function.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 std::int64_t batches_of(std::int64_t items, std::int64_t size) {
@@ -45,7 +38,7 @@ std::int64_t Permutation::operator[](std::int64_t position) const {
   do {
     std::uint64_t left = x >> half_, right = x & mask;
     for (const std::uint64_t key : keys_) {
-      left ^= mix(right + key) & mask;
+      left ^= mix_bits(right + key) & mask;
       std::swap(left, right);
     }
     x = left << half_ | right;

@@ -10,8 +10,8 @@
 namespace lehr {
 namespace {
 
-constexpr double kRounding = 1e-12;  // falls of the objective relative to it that are rounding
-constexpr int kHalvings = 50;        // most halvings; less of a step is rounding
+constexpr double kObjectiveRounding = 1e-12;  // falls of the objective relative to it that are rounding
+constexpr int kHalvings = 50;                 // most halvings; less of a step is rounding
 
 /// Returns the arrays outside the items, which a shorter step moves.
 std::vector<CoordinateArray> arrays_of(const Engine& e) {
@@ -111,7 +111,7 @@ bool Damping::move(const Eigen::ArrayXd& step, double factor, Elbo& out) const {
 std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const std::function<double(const Elbo&)>& objective) {
   if (!active_) return status;
   const Snapshot before = before_;
-  const double reached = objective(elbo_), least = reached - kRounding * (1 + std::abs(reached));
+  const double reached = objective(elbo_), least = reached - kObjectiveRounding * (1 + std::abs(reached));
   if (status == 0 && machine::is_possible(elbo.value) && !(objective(elbo) < least)) {
     elbo_ = elbo;
     before_ = nullptr;

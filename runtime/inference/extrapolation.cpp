@@ -19,15 +19,15 @@ constexpr std::size_t kCoordinates = 1 << 23;  // coordinates that all of these 
 constexpr std::size_t kRecent = 4;             // ELBOs in which gained() looks for a rise
 constexpr double kSlow = 0.7;                  // ratio of successive movements above which convergence is slow
 constexpr double kLonger = 8;                  // factor by which the trust length changes
-constexpr double kShortest = 4;                // least trust length
+constexpr double kShortestTrust = 4;           // least trust length
 constexpr double kDamping = 1e-8, kMoreDamping = 100, kLessDamping = 10;  // least damping, and how it changes
 constexpr double kSingular = 1e-14;    // eigenvalues of the least squares that count as 0, relative to the largest
-constexpr double kLeast = 0.1;         // least part of a step that is tried
+constexpr double kLeastPart = 0.1;     // least part of a step that is tried
 constexpr Eigen::Index kBlock = 1024;  // coordinates that are multiplied together
 /// Below this fraction of the largest of its array, a positive point is on its way to 0, and nothing is extrapolated.
 /// As a concentration goes to 0, terms of the ELBO grow without bound and cancel, so that it loses digits.
 constexpr double kVanishing = 1e-4;
-constexpr double kRounding = 1e-12;  // falls of the ELBO relative to it that are rounding
+constexpr double kElboRounding = 1e-12;  // falls of the ELBO relative to it that are rounding
 
 using machine::Parameter;
 using machine::ParameterRow;
@@ -136,7 +136,7 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   if (last_.size() < 2 || since_ < 2) return false;
   // Where the ELBO stands still, an extrapolation would only follow rounding errors.
   const auto [least, most] = std::ranges::minmax(elbos_);
-  if (elbos_.size() == kRecent && most - least <= kRounding * (1 + std::abs(most))) return false;
+  if (elbos_.size() == kRecent && most - least <= kElboRounding * (1 + std::abs(most))) return false;
   if (e_.recorded([&] { return vanishes(e_); })) return false;
   const bool begins = count_.accepted + count_.refused == 0;
   if (begins && !(e_.recorded([&] { return slowness(); }) > kSlow)) return false;
@@ -185,7 +185,7 @@ Extrapolation::Step Extrapolation::extrapolate() const {
   const std::vector<CoordinateArray> arrays = arrays_before_sweep(e_);
   const Arrays now = numbers(e_, arrays);
   const double factor = (along < 0 ? -1 : 1) * std::min(1.0, longest_ / length);
-  for (double part = 1; part > kLeast; part /= 2) {
+  for (double part = 1; part > kLeastPart; part /= 2) {
     if (!shift(e_, arrays, now, step, factor * part)) continue;
     e_.invalidate_sums();
     return {e_.call(e_.model().global_expectations) == 0, length > longest_};
@@ -195,7 +195,7 @@ Extrapolation::Step Extrapolation::extrapolate() const {
 
 void Extrapolation::accept_or_undo(bool succeeded, Elbo& elbo) {
   since_ = 0;
-  undone_ = !succeeded || elbo.value < elbo_.value - kRounding * (1 + std::abs(elbo_.value));
+  undone_ = !succeeded || elbo.value < elbo_.value - kElboRounding * (1 + std::abs(elbo_.value));
   if (!undone_) {
     ++count_.accepted;
     damping_ = std::max(kDamping, damping_ / kLessDamping);
@@ -205,7 +205,7 @@ void Extrapolation::accept_or_undo(bool succeeded, Elbo& elbo) {
   }
   ++count_.refused;
   damping_ = std::min(1.0, damping_ * kMoreDamping);
-  longest_ = std::max(kShortest, longest_ / kLonger);
+  longest_ = std::max(kShortestTrust, longest_ / kLonger);
   last_.erase(last_.begin(), last_.end() - 1);
   start_ = nullptr;
   e_.load(std::exchange(before_, nullptr));

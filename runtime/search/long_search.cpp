@@ -27,7 +27,7 @@ constexpr std::int64_t kAnnealed = 160, kHotLocal = 3;
 /// Of annealed runs from the best state: annealed sweeps, in lengths of the best run, and the fewest; the sweeps of the
 /// search after which none follows, relative to those before; runs in a row without gain that end them.
 constexpr double kArms = 0.3, kAllArms = 2;
-constexpr std::int64_t kShortest = 10, kFailures = 1;
+constexpr std::int64_t kShortestAnneal = 10, kFailures = 1;
 
 /// One search.
 class LongSearch {
@@ -247,8 +247,8 @@ class LongSearch {
     AutoOptions annealed = o_;
     annealed.melting = report_.melting;
     annealed.stop_early = true;
-    annealed.candidate_sweeps =
-        std::clamp(static_cast<std::int64_t>(kArms * static_cast<double>(length_)), kShortest, o_.candidate_sweeps);
+    annealed.candidate_sweeps = std::clamp(static_cast<std::int64_t>(kArms * static_cast<double>(length_)),
+                                           kShortestAnneal, o_.candidate_sweeps);
     annealed.most = static_cast<std::int64_t>(kAllArms * static_cast<double>(report_.sweeps));
     annealed.failures = kFailures;
     annealed.others = std::move(others_);
