@@ -11,6 +11,7 @@
 namespace lehr {
 namespace {
 
+constexpr double kManyEvents = 1e12;  // means and sizes above which counts are drawn by their limit laws
 constexpr double kLeast = std::numeric_limits<double>::min();
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 
@@ -191,12 +192,14 @@ std::int64_t draw_categorical(Rng& rng, std::span<const double> weights) {
   return static_cast<std::int64_t>(last);
 }
 
-std::int64_t draw_poisson(Rng& rng, double mean) {
+double draw_poisson(Rng& rng, double mean) {
+  if (!(mean < HUGE_VAL)) return mean;
+  if (mean > kManyEvents) return std::floor(mean + std::sqrt(mean) * draw_normal(rng) + 0.5);
   if (mean < 10) {
     double probability = exp_of(-mean), rest = draw_uniform(rng) - probability;
-    std::int64_t k = 0;
+    double k = 0;
     while (rest > 0 && probability > 0) {
-      probability *= mean / static_cast<double>(++k);
+      probability *= mean / ++k;
       rest -= probability;
     }
     return k;
@@ -207,39 +210,44 @@ std::int64_t draw_poisson(Rng& rng, double mean) {
   for (;;) {
     const double u = draw_uniform(rng) - 0.5, v = draw_uniform(rng), us = 0.5 - std::fabs(u);
     const double k = std::floor((2 * a / us + b) * u + mean + 0.43);
-    if (us >= 0.07 && v <= vr) return static_cast<std::int64_t>(k);
+    if (us >= 0.07 && v <= vr) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
-    if (log_of(v * inverse_alpha / (a / (us * us) + b)) <= k * log_mean - mean - log_factorial(k))
-      return static_cast<std::int64_t>(k);
+    if (log_of(v * inverse_alpha / (a / (us * us) + b)) <= k * log_mean - mean - log_factorial(k)) return k;
   }
 }
 
-std::int64_t draw_binomial(Rng& rng, std::int64_t n, double p) {
+double draw_binomial(Rng& rng, double n, double p) {
+  if (!(n < HUGE_VAL) || std::isnan(p)) return std::nan("");
   if (p > 0.5) return n - draw_binomial(rng, n, 1 - p);
-  const double size = static_cast<double>(n), q = 1 - p;
-  if (size * p < 10) {
-    double probability = exp_of(size * log1p_of(-p)), rest = draw_uniform(rng) - probability;
-    std::int64_t k = 0;
+  const double q = 1 - p;
+  if (n > kManyEvents) {
+    constexpr double kRare = 1e-5;  // below it a Poisson draw is off by less than that in total variation
+    if (p < kRare) return draw_poisson(rng, n * p);
+    return std::floor(n * p + std::sqrt(n * p * q) * draw_normal(rng) + 0.5);
+  }
+  if (n * p < 10) {
+    double probability = exp_of(n * log1p_of(-p)), rest = draw_uniform(rng) - probability;
+    double k = 0;
     while (rest > 0 && k < n && probability > 0) {
       ++k;
-      probability *= (size - static_cast<double>(k) + 1) / static_cast<double>(k) * (p / q);
+      probability *= (n - k + 1) / k * (p / q);
       rest -= probability;
     }
     return k;
   }
   // BTRS: the letters are those of the paper.
-  const double deviation = std::sqrt(size * p * q), mode = std::floor((size + 1) * p);
-  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = size * p + 0.5;
+  const double deviation = std::sqrt(n * p * q), mode = std::floor((n + 1) * p);
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + 0.5;
   const double alpha = (2.83 + 5.1 / b) * deviation, vr = 0.92 - 4.2 / b, log_odds = log_of(p / q);
-  const double height = log_factorial(mode) + log_factorial(size - mode);
+  const double height = log_factorial(mode) + log_factorial(n - mode);
   for (;;) {
     const double u = draw_uniform(rng) - 0.5, v = draw_uniform(rng), us = 0.5 - std::fabs(u);
     const double k = std::floor((2 * a / us + b) * u + c);
-    if (us >= 0.07 && v <= vr) return static_cast<std::int64_t>(k);
-    if (k < 0 || k > size) continue;
+    if (us >= 0.07 && v <= vr) return k;
+    if (k < 0 || k > n) continue;
     if (log_of(v * alpha / (a / (us * us) + b)) <=
-        height - log_factorial(k) - log_factorial(size - k) + (k - mode) * log_odds)
-      return static_cast<std::int64_t>(k);
+        height - log_factorial(k) - log_factorial(n - k) + (k - mode) * log_odds)
+      return k;
   }
 }
 

@@ -61,13 +61,16 @@ void draw_dirichlet(Rng& rng, std::span<const double> concentration, std::span<d
 /// index of weight zero is never drawn.
 std::int64_t draw_categorical(Rng& rng, std::span<const double> weights);
 
-/// Draws from the Poisson distribution; 0 <= mean <= 1e15. Uses inversion for means below 10 and the transformed
-/// rejection PTRS (Hoermann 1993) above.
-std::int64_t draw_poisson(Rng& rng, double mean);
+/// Draws from the Poisson distribution of a nonnegative mean. The whole number is a double, so that no mean is too
+/// large for it; an infinite mean gives infinity, and a NaN gives NaN. Uses inversion for means below 10, the
+/// transformed rejection PTRS (Hoermann 1993) up to 1e12, and a rounded Normal draw above, where the terms of PTRS
+/// would cancel.
+double draw_poisson(Rng& rng, double mean);
 
-/// Draws the number of successes in n trials of probability p; 0 <= n <= 1e15. Uses inversion where n min(p, 1 - p) is
-/// below 10 and the transformed rejection BTRS (Hoermann 1993) above.
-std::int64_t draw_binomial(Rng& rng, std::int64_t n, double p);
+/// Draws the number of successes in n trials of probability p; n is a whole nonnegative number. A NaN, or infinite n,
+/// gives NaN. Uses inversion where n min(p, 1 - p) is below 10 and the transformed rejection BTRS (Hoermann 1993) up to
+/// n = 1e12. Above, it draws from the Poisson or Normal distribution of the same mean.
+double draw_binomial(Rng& rng, double n, double p);
 
 /// Permutes the elements in place, every permutation with the same probability (Fisher-Yates).
 void shuffle(Rng& rng, std::span<std::int64_t> elements);

@@ -151,8 +151,7 @@ extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::
       if (a - a != 0 || b - b != 0) return NAN;
       return b > 0 ? draw_polya_gamma(rng, b, a) / b : 0.25;  // the mean of PG(1, 0); nothing reads a draw of no copies
     case Noise::binomial:
-      return a >= 0 && b >= 0 ? static_cast<double>(draw_binomial(rng, static_cast<std::int64_t>(a), b > 1 ? 1 : b))
-                              : NAN;
+      return a >= 0 && b >= 0 ? draw_binomial(rng, a, b > 1 ? 1 : b) : NAN;
     case Noise::truncated:
       return a <= b ? draw_truncated_normal(rng, a, b) : NAN;
   }

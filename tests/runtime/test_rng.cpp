@@ -133,19 +133,22 @@ TEST_CASE("categorical") {
 }
 
 TEST_CASE("counts") {
-  for (const double mean : {0.001, 0.7, 9.9, 10.0, 35.5, 1e4, 1e9})
-    check_moments(mean, mean, mean + 3 * mean * mean,
-                  [&](Rng& rng) { return static_cast<double>(draw_poisson(rng, mean)); });
+  for (const double mean : {0.001, 0.7, 9.9, 10.0, 35.5, 1e4, 1e9, 9e11, 2e12, 1e22})
+    check_moments(mean, mean, mean + 3 * mean * mean, [&](Rng& rng) { return draw_poisson(rng, mean); });
   Rng rng(1);
   CHECK(draw_poisson(rng, 0) == 0);
-  for (const auto& [n, p] : {std::pair{1, 0.3}, std::pair{20, 0.9}, std::pair{100, 0.5}, std::pair{1000, 0.03},
-                             std::pair{1000000, 0.7}, std::pair{1000000000, 1e-9}}) {
+  CHECK(draw_poisson(rng, HUGE_VAL) == HUGE_VAL);
+  CHECK(draw_poisson(rng, 1e300) == Approx(1e300));
+  for (const auto& [n, p] : {std::pair{1., 0.3}, std::pair{20., 0.9}, std::pair{100., 0.5}, std::pair{1000., 0.03},
+                             std::pair{1e6, 0.7}, std::pair{1e9, 1e-9}, std::pair{9e11, 0.3}, std::pair{2e12, 0.8},
+                             std::pair{3e15, 1e-15}, std::pair{1e18, 1e-4}, std::pair{1e30, 0.5}}) {
     const double v = n * p * (1 - p), fourth = 3 * v * v + v * (1 - 6 * p * (1 - p));
-    check_moments(n * p, v, fourth, [n = n, p = p](Rng& r) { return static_cast<double>(draw_binomial(r, n, p)); });
+    check_moments(n * p, v, fourth, [n = n, p = p](Rng& r) { return draw_binomial(r, n, p); });
   }
   CHECK(draw_binomial(rng, 10, 0) == 0);
   CHECK(draw_binomial(rng, 10, 1) == 10);
   CHECK(draw_binomial(rng, 0, 0.5) == 0);
+  CHECK(std::isnan(draw_binomial(rng, HUGE_VAL, 0.5)));
 }
 
 TEST_CASE("Poisson draws have the Poisson probabilities") {
@@ -153,7 +156,7 @@ TEST_CASE("Poisson draws have the Poisson probabilities") {
     Rng rng(23);
     std::vector<int> counts(40);
     for (int i = 0; i < kDraws; ++i)
-      ++counts[static_cast<std::size_t>(std::min<std::int64_t>(draw_poisson(rng, mean), 39))];
+      ++counts[static_cast<std::size_t>(std::min(draw_poisson(rng, mean), 39.0))];
     for (int k = 0; k < 30; ++k) {
       const double expected = kDraws * std::exp(k * std::log(mean) - mean - std::lgamma(k + 1.0));
       INFO(mean << " " << k);

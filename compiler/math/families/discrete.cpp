@@ -107,8 +107,7 @@ FamilyRow binomial() {
   row.covariance = n * p * (1.0 - p);
   row.predictive = predictive_binomial;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    const auto n_trials = static_cast<std::int64_t>(q[0]);
-    return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
+    return std::vector<double>{draw_binomial(rng, q[0], q[1])};
   };
   row.tempered = [](std::span<const double> q, std::size_t, double temperature) {
     return binomial_tempered(q[0], q[1], 1 / temperature);
@@ -169,7 +168,7 @@ FamilyRow negative_binomial() {
   };
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const double rate = draw_gamma(rng, q[0]) * (1 - q[1]) / q[1];
-    return std::vector<double>{static_cast<double>(draw_poisson(rng, rate))};
+    return std::vector<double>{draw_poisson(rng, rate)};
   };
   return row;
 }
@@ -399,15 +398,13 @@ FamilyRow multinomial() {
   // Draw each count given those before it: Binomial with what is left of n and of the mass.
   row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
     std::vector<double> counts(size, 0.0);
-    auto left = static_cast<std::int64_t>(q[0]);
-    double mass_left = 1.0;
+    double left = q[0], mass_left = 1.0;
     for (std::size_t j = 0; j + 1 < size && left > 0 && mass_left > 0.0; ++j) {
-      const std::int64_t count = draw_binomial(rng, left, std::min(1.0, q[1 + j] / mass_left));
-      counts[j] = static_cast<double>(count);
-      left -= count;
+      counts[j] = draw_binomial(rng, left, std::min(1.0, q[1 + j] / mass_left));
+      left -= counts[j];
       mass_left -= q[1 + j];
     }
-    counts[size - 1] += static_cast<double>(left);
+    counts[size - 1] += left;
     return counts;
   };
   row.tempered = [](std::span<const double> q, std::size_t size, double temperature) {
