@@ -386,7 +386,8 @@ bool begins_declaration(std::size_t token_type) {
 }
 
 bool is_name(std::size_t token_type) {
-  return token_type == LehrParser::Identifier || (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
+  const bool keyword = token_type >= LehrParser::In && token_type <= LehrParser::Simplex;
+  return token_type == LehrParser::Identifier || (keyword && token_type != LehrParser::Factorised);
 }
 
 Diagnostic syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }

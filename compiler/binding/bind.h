@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Settings {
   /// By nested plate: the lengths of its rows in an earlier fit, so that new data refer to the same elements.
   std::map<std::string, std::vector<std::int64_t>> rows;
   std::map<std::string, std::vector<std::string>> labels;  // by plate: `--labels term=vocab.txt`, one name per element
+  std::set<std::string> unnamed = {};  // plates whose elements an earlier fit numbers: words in data name none of them
   /// By Bernoulli variable: the two words that stood for 0 and 1 in an earlier fit.
   std::map<std::string, std::vector<std::string>> words = {};
   /// The plate of which the data have only some consecutive elements: a slice of out-of-core data, or data to predict.

@@ -118,6 +118,16 @@ std::string not_finite(const std::string& constant) {
 
 }  // namespace
 
+/// Adds a warning if the data have another number of the name of a constant that the model or an option sets.
+static void warn_of_ignored_constant(Binder& b, const Constant& c, std::optional<double> value) {
+  const auto it = b.data && value ? b.data->find(c.name) : Dataset::iterator();
+  if (!b.data || !value || it == b.data->end()) return;
+  const DataArray& a = it->second;
+  if (a.values.size() != 1 || !a.levels.empty() || a.values.front() == *value) return;
+  warn(b, fmt::format("'{0}' of {1} is not read: the constant is {2}; {3} {0}={4} sets another one", c.name, a.source,
+                      *value, option("set"), a.values.front()));
+}
+
 std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
   if (b.constants_done[id.index()]) return b.constants[id.index()];
   // Marked before the evaluation, which ends a cycle of constants.
@@ -127,6 +137,7 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
     if (value && !std::isfinite(*value)) problem(b, ExitCode::usage, option("set"), not_finite(c.name));
+    warn_of_ignored_constant(b, c, value);
     return value;
   }
   if (b.data) {

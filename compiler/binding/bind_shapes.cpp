@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "compiler/binding/binder.h"
+#include "compiler/binding/numeric_names.h"
 #include "compiler/model/resolver.h"
 #include "runtime/host.h"
 #include "runtime/terminal/printable.h"
@@ -108,10 +109,25 @@ bool enumerates_lines(const Binder& b, PlateId plate, const DataArray& a) {
   });
 }
 
+/// Adds a warning if a column of texts that begin with a digit, such as dates, is named like an ordered plate and does
+/// not ascend. It is not read, and lines are elements one after another.
+void warn_of_ignored_dates(Binder& b, const Plate& plate, const DataArray& a) {
+  const auto is_date = [](const std::string& text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; };
+  if (!plate.ordered || !std::ranges::all_of(a.levels, is_date)) return;
+  const auto fall = std::ranges::adjacent_find(a.values, std::greater());
+  if (fall == a.values.end()) return;
+  const auto line = static_cast<std::size_t>(fall - a.values.begin());
+  warn(b,
+       fmt::format("{} is not read: its lines are elements of plate '{}' one after another, and line {} is '{}' after "
+                   "'{}'; sort the lines",
+                   a.source, plate.name, line + 2, printable(entry_text(a, line + 1)), printable(entry_text(a, line))));
+}
+
 /// Adds a warning if a column named like a plate contains other numbers than those of the lines. It is not read, so
 /// steps that it leaves out are not noticed.
 void warn_of_ignored_column(Binder& b, const Plate& plate, const DataArray& a) {
-  if (a.shape.size() != 1 || a.values.empty() || !a.levels.empty() || (plate.from == 0 && !plate.ordered)) return;
+  if (a.shape.size() != 1 || a.values.empty() || (plate.from == 0 && !plate.ordered)) return;
+  if (!a.levels.empty()) return warn_of_ignored_dates(b, plate, a);
   const double first = plate.from > 0 ? static_cast<double>(plate.from) : a.values[0];
   std::size_t line = 0;
   while (line < a.values.size() && a.values[line] == first + static_cast<double>(line))
@@ -397,9 +413,18 @@ std::string named_as_its_plate(const Binder& b, const Slot& slot) {
   return "";
 }
 
+/// Makes numbers that are names text (numeric_names.h).
+void name_numbers_in_data(Binder& b) {
+  std::vector<DataReference> references;
+  for (const Slot& slot : b.slots)
+    references.push_back({slot.name, slot.axes, slot.value_plate});
+  name_numbers(b.model, references, b.settings.labels, b.settings.sizes, b.settings.subset_plate.has_value(), *b.data);
+}
+
 }  // namespace
 
 void match_arrays(Binder& b) {
+  name_numbers_in_data(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "compiler/binding/binder.h"
+#include "compiler/binding/table_rows.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/statement_text.h"
 #include "compiler/model/walk.h"
@@ -53,11 +54,12 @@ void warn_of_unused_values(Binder& b, PlateId plate, std::int64_t size) {
   const std::vector<bool>& seen = b.occurring[plate];
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
   if (b.settings.subset_plate || size <= kMany || occur >= size / kPart) return;
-  warn(b, fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
-                      "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
-                      "element for each of its words",
-                      occur, size, b.model[plate].name, b.largest_source[plate], b.model[plate].from,
-                      b.model[plate].from + size - 1, b.model[plate].from + size - 1));
+  warn(b, fmt::format(
+              "{0} of {1} values of '{2}' occur in {3}: elements are numbered from {4}, and nothing is known of the "
+              "others; if the numbers are names, list them in a file, one a line, for {5} {2}=FILE, or write them as "
+              "text (r{6} in place of {6}): a text column has an element for each of its words",
+              occur, size, b.model[plate].name, b.largest_source[plate], b.model[plate].from, option("labels"),
+              b.model[plate].from + size - 1));
 }
 
 /// Reports two claims about the size of a plate that differ.
@@ -188,7 +190,10 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))
-            .notes = {"number the elements 0, 1, 2, ..., or give the size with " + option("sizes")};
+            .notes = {
+            fmt::format("if the numbers are names, write them as text (r{0}), or list them in a file, one a line, "
+                        "for {1} {2}=FILE; otherwise number the elements 0, 1, 2, ..., or give the size with {3}",
+                        *size - 1, option("labels"), b.model[plate].name, option("sizes"))};
         size = 1;
       }
     }
@@ -221,7 +226,13 @@ void compute_sizes(Binder& b) {
       const bool claimed = claims != b.claims.end() && !claims->second.empty();
       Error& e = problem(b, ExitCode::data, claimed ? claims->second.front().source : option("data"),
                          fmt::format("plate '{}' has no elements", m[set].name));
-      if (!claimed)
+      const auto too_large = [](const DataArray* a) {
+        return std::ranges::any_of(a->values, [](double v) { return v >= kMaxExactInteger; });
+      };
+      if (!claimed && std::ranges::any_of(arrays_referring_to(b, set, false), too_large))
+        e.notes = {
+            "numbers from 2^53 on are not told apart: write names of that many digits as text, with a letter before"};
+      else if (!claimed)
         e.notes = {fmt::format("no value of the data is one of them: give their number with {} {}=...", option("sizes"),
                                m[set].name)};
     }

@@ -33,10 +33,17 @@ bool are_ordinals(const DataArray& ids) {
   return ids.levels.empty();
 }
 
-/// Returns the names that the elements have so far: from the lines of another table, or those of user_labels(). Empty
-/// without names.
-std::vector<std::string> assigned_names(const Binder& b, const Plate& plate) {
-  return b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : user_labels(b, plate.set);
+/// Returns the names that the elements have so far: from the lines of another table, those of user_labels(), or the
+/// names of the columns of another array if the ids are among them. Empty without names.
+std::vector<std::string> assigned_names(const Binder& b, const Plate& plate, const DataArray& ids) {
+  if (b.named_by_rows.contains(plate.set)) return b.out.labels[plate.set.index()];
+  if (std::vector<std::string> names = user_labels(b, plate.set); !names.empty()) return names;
+  std::vector<std::string> columns = names_of_columns(b, plate.set);
+  for (std::size_t line = 0; line < ids.values.size(); ++line) {
+    const bool missing = std::isnan(ids.values[line]);
+    if (missing || std::ranges::find(columns, entry_text(ids, line)) == columns.end()) return {};
+  }
+  return columns;
 }
 
 /// What the ids of lines are: numbers from Plate::from on, positions from 0, names that elements already have, or words
@@ -50,20 +57,21 @@ std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) 
              referred_by_number = !arrays_referring_to(b, plate.set, false).empty(),
              others = !id_columns_of(b, plate.set).empty();
   if (numeric && plate.from > 0) return Ids::numbered;
-  if (const std::vector<std::string> names = assigned_names(b, plate); !names.empty()) {
+  if (const std::vector<std::string> names = assigned_names(b, plate, ids); !names.empty()) {
     if (!numeric || std::ranges::find(names, entry_text(ids, 0)) != names.end()) return Ids::labels;
     if (are_ordinals(ids)) return std::nullopt;
     return are_positions(ids) ? Ids::positions : Ids::labels;
   }
   if (!referred_by_word && !referred_by_number && !others) return std::nullopt;
   if (!referred_by_number && (!numeric || (others && !referred_by_word))) return Ids::words;
-  return numeric && !referred_by_word && are_positions(ids) ? std::optional(Ids::positions) : std::nullopt;
+  if (b.settings.subset_plate && b.model[*b.settings.subset_plate].set == plate.set) return std::nullopt;
+  return numeric ? Ids::positions : Ids::words;
 }
 
 /// Returns which line each element has, or nothing after a problem.
 std::optional<ElementRows> match_element_rows(Binder& b, const Plate& plate, const DataArray& ids, Ids kind,
                                               const LineGroups& lines) {
-  if (kind == Ids::labels) return by_name(b, plate, ids, lines, assigned_names(b, plate));
+  if (kind == Ids::labels) return by_name(b, plate, ids, lines, assigned_names(b, plate, ids));
   if (kind == Ids::words) return elements_from_rows(b, plate, lines);
   std::optional<ElementRows> out = match_rows_by_number(b, plate, ids, lines);
   if (out) out->names.clear();

@@ -56,6 +56,28 @@ void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const 
   }
 }
 
+/// Checks the column that numbers the lines within rows, if other data refer to these numbers: they ascend by one from
+/// Plate::from on.
+void check_numbers(Binder& b, const Plate& nested, const DataArray& numbers, const DataArray& ids,
+                   const std::vector<std::int64_t>& offsets, const std::string& outer) {
+  if (!numbers.levels.empty()) return;
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+    for (std::int64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
+      const auto line = static_cast<std::size_t>(i);
+      const auto expected = static_cast<double>(nested.from + i - offsets[row]);
+      if (numbers.values[line] == expected) continue;
+      problem(b, ExitCode::data, numbers.source,
+              fmt::format("{} is {:.10g} on line {:.0f} of {} {}", numbers.name, numbers.values[line],
+                          expected - static_cast<double>(nested.from) + 1, outer, printable(entry_text(ids, line))))
+          .notes = {
+          fmt::format("other data refer to these numbers: sort the lines of each {} by {}, which counts from "
+                      "{} without gaps",
+                      outer, numbers.name, nested.from)};
+      return;
+    }
+  }
+}
+
 /// Returns true if another table has the array, with an id column of its own.
 bool has_ids(Binder& b, PlateId plate, const DataArray& a) {
   const std::vector<const DataArray*> tables = id_columns_of(b, plate);
@@ -201,6 +223,8 @@ void match_table_rows(Binder& b) {
     if (const auto steps = b.data->find(b.model[*nested].name);
         steps != b.data->end() && steps->second.shape == ids.shape) {
       if (b.model[*nested].ordered) check_steps(b, steps->second, ids, rows.offsets, outer.name);
+      else if (!arrays_referring_to(b, *nested, false).empty())
+        check_numbers(b, b.model[*nested], steps->second, ids, rows.offsets, outer.name);
       b.data->erase(steps);
     }
     std::optional<ElementRows> element_rows = match_element_rows(b, outer, ids, rows);

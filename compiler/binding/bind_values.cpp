@@ -12,6 +12,7 @@
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/statement_text.h"
+#include "compiler/model/walk.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
@@ -213,11 +214,11 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
 /// Checks an array without row names over a plate whose elements have words as names. It must have a value for each,
 /// and a warning says that they are read in alphabetical order.
 void check_order(Binder& b, const Slot& slot, const DataArray& a) {
-  if (slot.axes.size() != 1 || !a.row_labels.empty()) return;
+  if (slot.axes.empty() || !a.row_labels.empty()) return;
   const PlateId plate = b.model[slot.axes[0]].set;
   if (!b.named_by_text.contains(plate)) return;
   const std::vector<std::string>& names = b.out.labels[plate.index()];
-  if (a.values.size() != names.size()) {
+  if (slot.axes.size() == 1 && a.values.size() != names.size()) {
     problem(b, ExitCode::data, a.source,
             fmt::format("{} has {} values, but the data name {} elements of plate '{}': '{}', ...", slot.name,
                         a.values.size(), names.size(), b.model[plate].name, printable(names.front())))
@@ -303,12 +304,34 @@ void mark_occurring(const std::vector<double>& values, std::vector<bool>& occurr
   }
 }
 
+/// Returns true if the order of a plate's elements matters: it is a chain, or the scale of an ordered category.
+bool has_order(const Model& m, PlateId plate) {
+  if (m[plate].ordered) return true;
+  return std::ranges::any_of(m.statements, [&](const Statement& s) {
+    const std::optional<PlateId> values = m[s.variable].value_plate;
+    if (!values || m[*values].set != plate) return false;
+    return std::ranges::any_of(nodes_under(m, roots_of(s)),
+                               [&](ExprId id) { return std::holds_alternative<OrderedLogistic>(m[id].node); });
+  });
+}
+
 /// Makes the words of all text columns that refer to a plate its labels, in alphabetical order, unless it has labels
 /// already. Replaces the words by the numbers of the elements.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
   std::vector<std::string> names = user_labels(b, plate);
-  if (names.empty() && b.named_by_rows.contains(plate)) names = b.out.labels[plate.index()];
+  // Names of rows or columns count if the words are among them.
+  const std::vector<std::string>& of_files = b.out.labels[plate.index()];
+  const auto is_name = [&](const std::string& word) { return std::ranges::find(of_files, word) != of_files.end(); };
+  const auto has_name = [&](const DataArray* a) { return std::ranges::any_of(a->levels, is_name); };
+  if (names.empty() && (b.named_by_rows.contains(plate) || std::ranges::any_of(columns, has_name))) names = of_files;
   const bool given = !names.empty();
+  if (!given && b.settings.unnamed.contains(b.model[plate].name)) {
+    const DataArray& a = *columns.front();
+    problem(b, ExitCode::data, a.source,
+            fmt::format("'{}' is text ('{}', ...), but the elements of plate '{}' are numbers in the fit", a.name,
+                        printable(a.levels.front()), b.model[plate].name));
+    return;
+  }
   if (!given) {
     std::set<std::string> all;
     for (const DataArray* a : columns)
@@ -316,6 +339,11 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     names.assign(all.begin(), all.end());
     b.out.labels[plate.index()] = names;
     b.named_by_text.insert(plate);
+    if (names.size() > 1 && has_order(b.model, plate))
+      warn(b, fmt::format("the elements of plate '{0}' are in the order of the alphabet: '{1}', '{2}'{3}; {4} {0}=FILE "
+                          "gives their order",
+                          b.model[plate].name, printable(names[0]), printable(names[1]),
+                          names.size() > 2 ? ", ..." : "", option("labels")));
   }
   std::map<std::string, double> position;
   for (std::size_t i = 0; i < names.size(); ++i)

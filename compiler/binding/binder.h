@@ -146,9 +146,13 @@ void add_clamped_slots(Binder& b);
 /// Returns the names of a plate's elements that the option --labels, or an earlier fit, gives; empty if there are none.
 /// (bind_names.cpp)
 std::vector<std::string> user_labels(const Binder& b, PlateId plate);
-/// Names the elements of plates by the row and column names of the file that an array came from. If user_labels() gives
-/// the names of the elements, sorts the columns into their order; of sparse counts, renumbers the values. Reports a
-/// problem if only some column names are names of elements. (bind_names.cpp)
+/// Returns the names of the columns of the first array whose columns are elements of the plate; empty without one.
+/// (bind_names.cpp)
+std::vector<std::string> names_of_columns(const Binder& b, PlateId plate);
+/// Names the elements of plates by the row and column names of the file that an array came from. If the elements have
+/// names already, by user_labels() or an earlier array, sorts rows and columns into their order; of sparse counts,
+/// renumbers the values. Both sides of a square matrix are sorted. Names of which none is an element's are ignored, and
+/// a problem is reported if only some are. (bind_names.cpp)
 void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
 /// The most elements that a plate may have because of a large number in the data. A larger plate needs `= K`, the shape

@@ -15,8 +15,11 @@
 namespace lehr::model {
 namespace {
 
-/// Returns the file in a source: "p.csv" of "p.csv, column 'x'".
-std::string_view file_of(std::string_view source) { return source.substr(0, source.rfind(", ")); }
+/// Returns the file in a source: "p.csv" of "p.csv, column 'x, y' (numbers, but 'a' at p.csv:5:1)".
+std::string_view file_of(std::string_view source) {
+  const std::size_t column = source.find(", column '");
+  return source.substr(0, column != std::string_view::npos ? column : source.find(", '"));
+}
 
 }  // namespace
 

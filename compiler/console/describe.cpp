@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/console/compare_table.h"
 #include "compiler/console/describe_parts.h"
 #include "compiler/math/family.h"
 #include "compiler/options/methods.h"
@@ -253,8 +254,9 @@ std::string describe(const SavedFit& fit) {
                      : fit.status == "max_iter"        ? "stopped at --max-iter"
                                                        : fit.status;
   std::replace(came.begin(), came.end(), '_', ' ');
-  std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file, came,
-                                fit.iterations, fit.elbo);
+  const FitObjective objective = objective_of(fit);
+  std::string out = fmt::format("{} ({}): {} after {} iterations, {} {:.6f}\n", fit.model, fit.model_file, came,
+                                fit.iterations, objective.name, objective.value);
   if (fit.restarts.size() > 1) {
     double low = fit.elbo, high = fit.elbo;
     for (const SavedRestart& r : fit.restarts) {
@@ -279,7 +281,9 @@ std::string describe(const SavedFit& fit) {
   const bool moved = low != high && *high - *low > 1e-9 * (1 + std::abs(*high));
   if (moved)
     out += "\n" + text_plot(trace, kWidth, kHeight,
-                            fit.searched ? "best ELBO of the search, sweep by sweep" : "ELBO, sweep by sweep",
+                            fit.searched ? "best ELBO of the search, sweep by sweep"
+                            : drawn      ? "log joint, sweep by sweep"
+                                         : "ELBO, sweep by sweep",
                             terminal_style());
   return out;
 }

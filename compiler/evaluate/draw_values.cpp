@@ -154,15 +154,7 @@ class Simulator {
       problem_ = out_of_domain(forward_, s, at, parameters);
       return;
     }
-    const auto [lower, upper] = forward_.limits(s, at);
-    // A latent variable with limits is truncated and drawn from the truncated Normal. An observed one is censored: its
-    // draw is clamped to the limits.
-    const bool between = s.limits.any() && !variable.observed;
-    if (between) parameters.symbols.insert({{"lower", {0, {lower}}}, {"upper", {0, {upper}}}});
-    const math::FamilyRow& drawn_from = between ? math::truncated_normal() : family;
-    std::vector<double> drawn =
-        drawn_from.draw(math::flatten_parameters(drawn_from, parameters), parameters.extent, rng_of_(e));
-    if (s.limits.any()) drawn[0] = std::clamp(drawn[0], lower, upper);
+    const std::vector<double> drawn = draw_once(forward_, s, at, std::move(parameters), rng_of_(e));
     if (std::all_of(drawn.begin(), drawn.end(), [](double v) { return std::isfinite(v); }))
       std::copy(drawn.begin(), drawn.end(), x.begin());
     else problem_ = out_of_domain(forward_, s, at, parameters);
@@ -196,6 +188,19 @@ class Simulator {
 };
 
 }  // namespace
+
+std::vector<double> draw_once(const ModelEvaluator& forward, const Statement& s, const IndexValues& at,
+                              math::Environment parameters, Rng& rng) {
+  const math::FamilyRow& family = *forward.distribution(s, at).family;
+  if (!s.limits.any()) return family.draw(math::flatten_parameters(family, parameters), parameters.extent, rng);
+  const auto [lower, upper] = forward.limits(s, at);
+  const bool between = !forward.model()[s.variable].observed;
+  if (between) parameters.symbols.insert({{"lower", {0, {lower}}}, {"upper", {0, {upper}}}});
+  const math::FamilyRow& row = between ? math::truncated_normal() : family;
+  std::vector<double> out = row.draw(math::flatten_parameters(row, parameters), parameters.extent, rng);
+  out[0] = std::clamp(out[0], lower, upper);
+  return out;
+}
 
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of) {
   return Simulator(forward, rng_of).run();

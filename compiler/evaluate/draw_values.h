@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "compiler/evaluate/forward.h"
 #include "runtime/result.h"
@@ -12,6 +13,12 @@ namespace lehr {
 
 /// Returns the random generator with which an element is drawn. The generator must outlive the call of draw_values().
 using RngOf = std::function<Rng&(Element)>;
+
+/// Returns a draw of one element of a statement, whose family must have FamilyRow::draw, given the parameters of its
+/// distribution. A latent variable with limits is drawn from the truncated Normal. The draw of an observed one is
+/// clamped to its limits (censored).
+std::vector<double> draw_once(const ModelEvaluator& forward, const model::Statement& s, const IndexValues& at,
+                              math::Environment parameters, Rng& rng);
 
 /// Draws every element of `forward` that contains a NaN from its distribution given its parents, and stores it there.
 /// All entries of such a vector are drawn.

@@ -14,6 +14,7 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/forward_order.h"
 #include "compiler/evaluate/over_temperatures.h"
 #include "compiler/model/roles.h"
@@ -95,8 +96,10 @@ std::string TemperedNormaliser::unsupported_reason() const {
   for (StatementId id : statements_) {
     const Statement& s = model_[id];
     for (const Distribution* d : distributions_of(s)) {
-      if (s.limits.any() && model_[s.variable].observed && !d->family->gaussian)
-        return fmt::format("the integral of powers of '{}', which is censored, is not known", model_[s.variable].name);
+      const bool observed = model_[s.variable].observed;
+      if (s.limits.any() && !(observed && d->family->gaussian))
+        return fmt::format("the integral of powers of '{}', which is {}, is not known", model_[s.variable].name,
+                           observed ? "censored" : "truncated");
     }
     // Copies of a discrete element are summed over one by one, which takes tokens that are alike, or whole items.
     const std::vector<PlateId>& axes = model_[s.variable].axes;
@@ -359,11 +362,8 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
           continue;
         IndexValues at = f.origin();
         f.each(s.index_vars, at, [&] {
-          const math::FamilyRow& row = *f.distribution(s, at).family;
-          if (!row.draw) return;
-          const math::Environment parameters = f.parameters(s, at);
-          const std::vector<double> x = row.draw(math::flatten_parameters(row, parameters), parameters.extent, rng);
-          std::ranges::copy(x, f.values(f.element(s, at)).begin());
+          if (!f.distribution(s, at).family->draw) return;
+          std::ranges::copy(draw_once(f, s, at, f.parameters(s, at), rng), f.values(f.element(s, at)).begin());
         });
       }
     }

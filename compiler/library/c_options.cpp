@@ -105,6 +105,7 @@ Result<CompileOptions> compile_options(const json& settings) {
     return std::nullopt;
   };
   const auto constants = [&](const json& value) -> std::optional<Error> {
+    if (!value.is_object()) return usage_error("constants", "constants are numbers by their names");
     for (const auto& [name, x] : value.items()) {
       if (!x.is_number()) return usage_error("constants", fmt::format("'{}' is not a number", x.dump()));
       out.constants[name] = x.get<double>();
@@ -112,6 +113,7 @@ Result<CompileOptions> compile_options(const json& settings) {
     return std::nullopt;
   };
   const auto labels = [&](const json& value) -> std::optional<Error> {
+    if (!value.is_object()) return usage_error("labels", "labels are lists of text by the names of plates");
     for (const auto& [plate, names] : value.items()) {
       const auto is_text = [](const json& label) { return label.is_string(); };
       if (!names.is_array() || !std::ranges::all_of(names, is_text))

@@ -17,7 +17,8 @@ bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) 
 /// Returns the length of the name that the text begins with. A dot that is followed by another belongs to a range.
 std::size_t name_length(std::string_view text) {
   std::size_t n = 0;
-  while (n < text.size() && (is_name_start(text[n]) || is_digit(text[n]) || text[n] == '.'))
+  while (n < text.size() &&
+         (is_name_start(text[n]) || is_digit(text[n]) || (text[n] == '.' && !text.substr(n).starts_with(".."))))
     ++n;
   return n;
 }

@@ -243,9 +243,10 @@ std::string_view name_of(Demand demand) {
 }
 
 std::string quoted(std::string_view name) {
-  constexpr std::string_view kWords[] = {"and",  "break",  "by",     "else", "exact", "f32", "f64",    "fail", "false",
-                                         "fill", "for",    "i64",    "if",   "in",    "inf", "let",    "nan",  "not",
-                                         "or",   "rarely", "reload", "true", "used",  "var", "demand", "bool"};
+  constexpr std::string_view kWords[] = {"and",    "array",  "before", "break", "by",   "else",   "exact",
+                                         "f32",    "f64",    "fail",   "false", "fill", "for",    "i64",
+                                         "if",     "in",     "inf",    "let",   "nan",  "not",    "or",
+                                         "rarely", "reload", "true",   "used",  "var",  "demand", "bool"};
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto is_inside = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; };
   const bool plain = !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, is_inside) &&

@@ -261,7 +261,8 @@ struct LowerOptions {
 
 /// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.
 inline constexpr std::int32_t kFailBlock = 100;
-/// Status of a generated function: kFailData + GivenId if that data matrix is not positive definite.
+/// Status of a generated function: a matrix of data is not positive definite, kFailData + GivenId for a given, and
+/// kFailData + number of givens + VariableId for an observed variable.
 inline constexpr std::int32_t kFailData = 10000;
 
 }  // namespace lehr::loops

@@ -76,6 +76,10 @@ class Writer {
       t_.failures.push_back(improper_factor(m_, s_, conditionals::BlockId(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
       t_.failures.push_back(fmt::format("the data matrix '{}' is not positive definite", m_.givens[k].name));
+    for (const model::Variable& v : m_.variables) {
+      const bool matrix = v.observed && v.support == math::Support::spd_matrix;
+      t_.failures.push_back(matrix ? fmt::format("the observed matrix '{}' is not positive definite", v.name) : "");
+    }
     const loops::Interface& io = l_.interface;
     const auto function = [](std::size_t f) { return static_cast<std::int64_t>(f); };
     t_.model.layout = machine::kLayout;

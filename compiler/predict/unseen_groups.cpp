@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/binding/numeric_names.h"
 #include "compiler/binding/table_rows.h"
 #include "compiler/model/walk.h"
 #include "compiler/score/held_out.h"
@@ -131,6 +132,10 @@ class PlateEnlarger {
     out_.settings = fitted_settings(analysed, fit);
     for (const auto& [name, size] : out_.settings.sizes)
       fitted_.insert(name);
+    std::vector<DataReference> references;
+    for (const Slot& slot : slots_)
+      references.push_back({slot.name, slot.axes, slot.values});
+    name_numbers(model_, references, out_.settings.labels, out_.settings.sizes, false, out_.data);
   }
 
   /// Enlarges every plate, or returns the reason why one cannot grow.

@@ -94,6 +94,8 @@ Markup expected_counts(const SavedFit& fit, const PosteriorSummary& n) {
 /// Returns quantiles and a histogram, for variables with too many scalars to show.
 Markup summary_of_many(const PosteriorSummary& n) {
   std::vector<double> sorted = n.mean;
+  std::erase_if(sorted, [](double x) { return std::isnan(x); });
+  if (sorted.empty()) return definition_list({{"numbers", text(fmt::format("{}, without means", n.size()))}});
   std::ranges::sort(sorted);
   const auto at = [&](double q) {
     return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];

@@ -28,6 +28,9 @@ double largest(const std::vector<double>& values) {
   return out > 0 ? out : 1;
 }
 
+/// Returns how dark a number is, from 0 to 1; 0 if it is NaN. `most` is the number of weight 1.
+double weight(double x, double most) { return std::isnan(x) ? 0 : std::min(1.0, std::abs(x) / most); }
+
 /// Returns the matrix as a table of shaded numbers.
 Markup table(const Heat& h) {
   const double most = h.probabilities ? 1 : largest(h.values);
@@ -38,7 +41,7 @@ Markup table(const Heat& h) {
   for (std::size_t r = 0; r < h.rows.size(); ++r) {
     Markup cells = text_element("th", h.rows[r]);
     for (std::size_t c = 0; c < columns; ++c) {
-      const double x = h.values[r * columns + c], v = std::min(1.0, std::abs(x) / most);
+      const double x = h.values[r * columns + c], v = weight(x, most);
       const std::string style = std::string(x < 0 ? "minus" : "") + (v > kLightTextAbove ? " deep" : "");
       const std::string sd = h.sd.empty() ? "" : exact_text(h.sd[r * columns + c]);
       const Markup shade = element("i", {{"style", fmt::format("opacity:{:.3f}", kMaxOpacity * v)}});
@@ -79,7 +82,7 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
   const std::size_t rows = (values.size() + columns - 1) / columns;
   Markup drawn;
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const double v = std::min(1.0, std::abs(values[k]) / most);
+    const double v = weight(values[k], most);
     if (!(v >= kInvisibleBelow)) continue;
     drawn += element("rect", {{"x", fmt::format("{}", k % columns)},
                               {"y", fmt::format("{}", k / columns)},

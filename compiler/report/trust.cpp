@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,13 +81,21 @@ Markup warnings(const SavedFit& fit, const json& summary) {
 
 /// Returns a table of sampled variables with the worst R-hat and effective sample sizes of each.
 Markup chains(const SavedFit& fit) {
+  // Numbers that never vary have NaN.
+  const auto largest = [](const NamedArray& a) {
+    return std::accumulate(a.values.begin(), a.values.end(), std::nan(""),
+                           [](double x, double y) { return std::fmax(x, y); });
+  };
+  const auto least = [](const NamedArray& a) {
+    return std::accumulate(a.values.begin(), a.values.end(), std::nan(""),
+                           [](double x, double y) { return std::fmin(x, y); });
+  };
   Table t{{"variable", "numbers", "largest R-hat", "least bulk ESS", "least tail ESS"}, {}};
   for (const SavedVariable& v : fit.variables) {
     const NamedArray *r_hat = v.find(kDrawnRHat), *bulk = v.find(kDrawnEssBulk), *tail = v.find(kDrawnEssTail);
     if (!r_hat || !bulk || !tail || r_hat->values.empty()) continue;
-    t.rows.push_back({text(v.name), text(fmt::format("{}", r_hat->values.size())),
-                      number(*std::ranges::max_element(r_hat->values)), number(*std::ranges::min_element(bulk->values)),
-                      number(*std::ranges::min_element(tail->values))});
+    t.rows.push_back({text(v.name), text(fmt::format("{}", r_hat->values.size())), number(largest(*r_hat)),
+                      number(least(*bulk)), number(least(*tail))});
   }
   return t.rows.empty() ? Markup() : text_element("h3", "Chains") + markup(t);
 }

@@ -80,6 +80,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
       if (plate.parent) continue;
       if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end()) out.sizes[plate.name] = it->second;
       if (const auto it = fit.labels.find(plate.name); it != fit.labels.end()) out.labels[plate.name] = it->second;
+      else out.unnamed.insert(plate.name);
     }
   }
   return out;
@@ -342,10 +343,7 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
   MarginalDensity marginal(forward, std::move(summed), true);
   out.total += marginal.log_density(others);
   out.error = marginal.error();
-  if (const auto& sum = marginal.too_large())
-    return score_error(fmt::format("the sum over the values of '{}' and what depends on it together has {:.2g} terms",
-                                   m[sum->variable].name, sum->terms),
-                       {"local variables that few observations tie together, or continuous ones, have a score"});
+  if (const auto& sum = marginal.too_large()) return sum_too_large(m, *sum);
   if (const auto& e = marginal.refused())
     return score_error(
         fmt::format("'{}' depends on more of the chain {} than an element and the one before it, or on "

@@ -68,6 +68,8 @@ struct Score {
 
 /// Makes the error (ExitCode::usage) for a model or a request that has no score.
 Error score_error(std::string text, std::vector<std::string> notes = {});
+/// Returns the error that a sum over values of latent variables has too many terms for a score.
+Error sum_too_large(const model::Model& m, const SumTooLarge& sum);
 /// Returns the model with compound distributions of observations as written in its text: Student's t, and not a Normal
 /// with a random weight.
 model::Model with_whole_compounds(model::Model m);

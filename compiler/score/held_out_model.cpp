@@ -19,6 +19,12 @@ Error score_error(std::string text, std::vector<std::string> notes) {
   return {ExitCode::usage, "", std::move(text), std::move(notes)};
 }
 
+Error sum_too_large(const Model& m, const SumTooLarge& sum) {
+  return score_error(fmt::format("the sum over the values of '{}' and what depends on it together has {:.2g} terms",
+                                 m[sum.variable].name, sum.terms),
+                     {"local variables that few observations tie together, or continuous ones, have a score"});
+}
+
 Model with_whole_compounds(Model m) {
   for (Statement& s : m.statements) {
     if (m[s.variable].observed) s.main = Distribution(as_written(s.main));

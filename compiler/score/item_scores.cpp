@@ -78,6 +78,7 @@ Result<ItemScores> HeldOut::score_items(const ModelEvaluator& forward, MarginalD
       count += o.copies;
     out.observations.push_back(count);
     if (chains_.empty()) out.density.push_back(of_item.empty() ? 0 : marginal.log_density(of_item));
+    if (const auto& sum = marginal.too_large()) return sum_too_large(model(), *sum);
   }
   if (!chains_.empty()) out.density = score.sequences;
   const double sum = std::accumulate(out.density.begin(), out.density.end(), 0.0);
@@ -129,6 +130,7 @@ Result<ItemScores> HeldOut::score_at_temperatures(const ModelEvaluator& forward,
     for (std::size_t k = 0; k < temperatures.size(); ++k) {
       marginal.set_power(1 / temperatures[k]);
       logs[k] += marginal.log_density(of_item) - log_c[i][k];
+      if (const auto& sum = marginal.too_large()) return sum_too_large(model(), *sum);
     }
     out.density.push_back(of_item.empty() ? 0 : log_sum_exp(logs));
     out.observations.push_back(static_cast<double>(of_item.size()));

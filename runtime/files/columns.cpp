@@ -10,11 +10,15 @@
 namespace lehr {
 namespace {
 
-/// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1".
+constexpr double kExactIntegers = 0x1p53;  // above it some whole numbers are not doubles
+
+/// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1", and for numbers
+/// that a double may not tell apart.
 std::optional<double> whole_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || fmt::format("{}", number) != text || number < 0) return std::nullopt;
+  if (static_cast<double>(number) > kExactIntegers) return std::nullopt;
   return static_cast<double>(number);
 }
 
@@ -22,7 +26,9 @@ std::optional<double> whole_number(const std::string& text) {
 
 std::string entry_text(const DataArray& column, std::size_t line) {
   const double v = column.values[line];
-  return column.levels.empty() ? fmt::format("{:.10g}", v) : column.levels[static_cast<std::size_t>(v)];
+  if (!column.levels.empty()) return column.levels[static_cast<std::size_t>(v)];
+  const bool whole = v == std::floor(v) && std::abs(v) <= kExactIntegers;
+  return whole ? fmt::format("{}", static_cast<std::int64_t>(v)) : fmt::format("{}", v);
 }
 
 void parse_numeric_levels(DataArray& column) {

@@ -49,13 +49,13 @@ class Run {
     if (o_.converged) out_.status = Status::converged;
     best_ = e_.snapshot_state();
     best_elbo_ = elbo_.value;
+    if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     if (o_.melting > 0) {
       report_.melting = o_.melting;
       return true;
     }
     report_.plain_elbo = best_elbo_;
     report_.plain_sweeps = out_.iterations;
-    if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     report_.fresh = o_.fresh;
     return melt();
   }

@@ -398,7 +398,7 @@ struct Model {
   const ParameterRow* parameters;             // parameters of all factors
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums of data over all items in memory
   const lehr_function* functions;             // generated functions
-  const char* const* failures;                // meaning of the statuses: of blocks, then of data matrices
+  const char* const* failures;                // meaning of the statuses: of blocks, of givens, of variables
   const FeatureArrayRow* columns;             // arrays of features
   const ElementSetRow* subjects;              // sets of elements with features
   const ComponentArrayRow* component_arrays;  // arrays with axes over components

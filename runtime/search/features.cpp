@@ -31,6 +31,9 @@ std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
   return {static_cast<Eigen::Index>(h % static_cast<std::uint64_t>(kColumns)), (h >> 40 & 1) != 0 ? 1.0 : -1.0};
 }
 
+/// Returns true if a value is missing: NaN, or a negative category.
+bool is_missing(double x, bool category) { return std::isnan(x) || (category && x < 0); }
+
 /// Features of elements with equally many values each. Missing values add nothing.
 template <class Value>
 Columns rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
@@ -40,7 +43,7 @@ Columns rectangular(std::size_t elements, std::size_t width, bool category, cons
   for (std::size_t e = 0; e < elements; ++e) {
     for (std::size_t i = 0; i < width; ++i) {
       const double x = value(e * width + i);
-      if (std::isnan(x)) continue;
+      if (is_missing(x, category)) continue;
       const auto feature = static_cast<std::uint64_t>(category ? i * 1000003 + static_cast<std::size_t>(x + 1) : i);
       const auto [c, sign] = column(feature, hashed);
       out(static_cast<Eigen::Index>(e), c) += sign * (category ? 1.0 : x);
@@ -61,7 +64,7 @@ Columns ragged(const std::vector<std::size_t>& first, std::size_t inner, bool ca
         static_cast<double>(inner) / std::max<double>(1, static_cast<double>(first[e + 1] - first[e]));
     for (std::size_t i = first[e]; i < first[e + 1]; ++i) {
       const double x = value(i);
-      if (std::isnan(x)) continue;
+      if (is_missing(x, category)) continue;
       const auto [c, sign] = column(category ? static_cast<std::uint64_t>(x + 1) : i % inner, hashed);
       out(static_cast<Eigen::Index>(e), c) += weight * sign * (category ? 1.0 : x);
     }

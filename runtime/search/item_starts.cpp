@@ -339,6 +339,7 @@ class Starts {
     const bool given = (result_.given > 0 && result_.given == result_.items) || machine::has_single_stage(model_);
     Elbo now;
     if (given || o_.unique || parameters_.empty() || engine_.elbo(now) != 0) return 0;
+    result_.given = 0;  // a start of all items together leaves none of them as it was
     double highest = now.value, worst = now.value;
     Arrays best = engine_.save();
     const Arrays beginning = best;

@@ -170,13 +170,15 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
     const auto rerun = swept(instance, state, perturbed(analysed.model, data, k), locals, options, k);
     failed = !rerun;
     if (failed) break;
-    out.nats = std::max(out.nats, std::abs(as_is->elbo - rerun->elbo));
+    const double nats = std::abs(as_is->elbo - rerun->elbo);
+    failed = std::isnan(nats);
+    out.nats = std::max(out.nats, nats);
     for (const Read& r : read_by_users(analysed)) {
       const double x = moved(r, as_is->factors, rerun->factors);
+      failed = failed || std::isnan(x);
       if (x <= out.moved) continue;
       out.moved = x;
       out.name = r.name;
-      failed = std::isnan(x);
     }
   }
   failed = !instance.replace(data) || failed;

@@ -81,6 +81,7 @@ void Lowering::emit_prepare() {
               code += id.value;
             } else {
               data = layout_.data.observed[id.index()];
+              code += static_cast<std::int32_t>(m_.givens.size()) + id.value;
             }
             const model::MatrixAxes axes = model::matrix_axes(x);
             const SizeId extent = layout_.size[m_[axes.side].set.index()];
