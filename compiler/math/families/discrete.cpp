@@ -77,13 +77,13 @@ FamilyRow bernoulli() {
 /// that the other half cancels. Both have a least expectation: what x chooses has a tangent point also where x is 0,
 /// which is the quotient of two naturals with this weight.
 FamilyRow switching_bit_row() {
-  constexpr double kLeast = 1e-200;
+  constexpr double kLeastSquare = 1e-300;
   FamilyRow row = bernoulli();
   const Expr p = symbol("p");
   Factor& f = *row.factor;
   f.parameters[0].from_natural = reciprocal(1.0 + exp(natural_symbol(Stat::complement) - natural_symbol(Stat::value)));
-  f.statistics[0].expectation = p + kLeast;
-  f.statistics.push_back({Stat::complement, 1.0 - p + kLeast, 0.0});
+  f.statistics[0].expectation = sqrt(square(p) + kLeastSquare);
+  f.statistics.push_back({Stat::complement, sqrt(square(1.0 - p) + kLeastSquare), 0.0});
   return row;
 }
 
