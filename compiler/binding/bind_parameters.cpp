@@ -153,6 +153,37 @@ void check_array(Binder& b, const WrittenParameter& at, GivenId id, std::size_t 
   }
 }
 
+/// Collects the data arrays among the factors of a product. Returns false if some factor may be negative otherwise, as
+/// a Normal number.
+bool data_factors(const Model& m, ExprId id, std::vector<GivenId>& out) {
+  const auto& node = m[id].node;
+  if (const auto* given = std::get_if<GivenRef>(&node)) out.push_back(given->given);
+  else if (const auto* number = std::get_if<Number>(&node)) return number->value > 0;
+  else if (const auto* v = std::get_if<VariableRef>(&node)) return m[v->variable].support == Support::positive;
+  else if (const auto* f = std::get_if<Apply>(&node)) return f->function == Function::exp;
+  else if (const auto* b = std::get_if<Binary>(&node))
+    return (b->op == BinaryOp::multiply || b->op == BinaryOp::divide) && data_factors(m, b->left, out) &&
+           data_factors(m, b->right, out);
+  else return false;
+  return true;
+}
+
+/// Checks the data in a positive parameter that is a product of positive random variables and one array: exposures.
+void check_exposures(Binder& b, const WrittenParameter& at) {
+  std::vector<GivenId> factors;
+  if (at.parameter.spelling->domain != Support::positive || !data_factors(b.model, at.parameter.value, factors) ||
+      factors.size() != 1)
+    return;
+  const auto it = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == factors[0]; });
+  if (it == b.slots.end()) return;
+  const std::vector<double>& values = b.out.givens[factors[0].index()].values;
+  const auto negative = std::ranges::find_if(values, [](double x) { return x < 0; });
+  if (negative == values.end()) return;
+  const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
+  report_data(b, at, source, element_name(b, *it, static_cast<std::size_t>(negative - values.begin())), *negative,
+              "positive");
+}
+
 /// Checks cut points of ordered_logistic that the data give: each must be above the one before.
 void check_cuts(Binder& b, GivenId id) {
   const auto it = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == id; });
@@ -219,6 +250,7 @@ void check_parameters(Binder& b) {
       check_array(b, at, given->given, e.shape.size());
     } else if (e.shape.empty()) {
       if (const auto value = evaluate(b, at.parameter.value)) check_number(b, at, *value);
+      else check_exposures(b, at);
     }
   }
 }

@@ -134,6 +134,7 @@ const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support
   }
   const auto is_limit = [](math::Stat s) { return s == math::Stat::above || s == math::Stat::below; };
   if (std::ranges::any_of(needed, is_limit)) return limited_family(needed);
+  if (std::ranges::find(needed, math::Stat::complement) != needed.end()) return &math::switching_bit();
   const std::vector<const math::FamilyRow*> fitting = math::factors_for(support, needed);
   if (fitting.empty()) return point ? math::point_family(support, needed) : nullptr;
   const auto own = std::find(fitting.begin(), fitting.end(), &prior);

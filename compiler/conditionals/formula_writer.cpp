@@ -257,6 +257,8 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaApply{math::Function::log, {{v}}}};
       case Stat::inverse:
         return {FormulaApply{math::Function::reciprocal, {{v}}}};
+      case Stat::complement:
+        return {FormulaAdd{{Formula{FormulaNumber{1}}, Formula{FormulaMultiply{{Formula{FormulaNumber{-1}}, {v}}}}}}};
       case Stat::log1m:
         return {FormulaApply{math::Function::log1m, {{v}}}};
       case Stat::inverse_square:

@@ -158,8 +158,7 @@ Poly Expander::times_part_indicator(model::ExprId part, std::size_t k, Poly p) {
                              {}});
     return product(here, p);
   }
-  const Poly first = scalar(part);
-  return product(k == 0 ? first : add(constant(a_, 1), scale(a_, a_.number(-1), first)), p);
+  return k == 0 ? product(scalar(part), p) : unless(ref.variable, indices(ref.indices), p);
 }
 
 Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density) {

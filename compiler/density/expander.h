@@ -316,6 +316,9 @@ class Expander {
   /// Returns the first three latent bits and spins in the parameters, those whose element is determined by the element
   /// of the statement (uses_only_own_indices).
   std::vector<Element> switching_bits(const model::Distribution& d);
+  /// Returns 1 minus a bit, times p. If p has expectations of links, 1 - x is a statistic of its own: planes are large
+  /// far from their points, so that those of x and 1 - x may not cancel by rounding.
+  Poly unless(model::VariableId bit, const std::vector<IndexId>& element, const Poly& p);
   /// Returns the sum, over all values of the bits, of their indicator times `density` with the bits fixed to the
   /// values.
   Poly sum_over_bit_values(std::span<const Element> bits, const std::function<Poly()>& density);

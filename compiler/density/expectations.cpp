@@ -3,11 +3,19 @@
 //
 // An exponential is first a mark, an opaque atom of its point. So the logarithm of a rate finds the predictor again,
 // and the rate itself becomes a tangent plane when the statement is complete.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/density/expander.h"
+#include "compiler/math/evaluate.h"
 #include "compiler/math/families/bounds.h"
 #include "compiler/model/expectations.h"
+#include "compiler/model/print_model.h"
+#include "compiler/model/statement_text.h"
+#include "compiler/model/walk.h"
 
 namespace lehr::density {
 
@@ -39,6 +47,38 @@ bool has_normal_factor(const model::Model& m, model::VariableId v) {
 /// Returns true if the statistic is never negative, and no part of 1 minus it.
 bool is_never_negative(const model::Model& m, const Atom& x) {
   return x.opaque.empty() && (x.stat == Stat::indicator || m[x.variable].support == math::Support::positive);
+}
+
+/// Returns the power by which the parameter determines the canonical one, -2 for sd; nothing for another relation.
+std::optional<double> power_of(const math::Spelling& s) {
+  if (!s.convert || s.event_rank != 0) return std::nullopt;
+  const auto log_of = [&](double e) {
+    return std::log(math::evaluate(*s.convert, {1, {{s.name, {0, {std::exp(e)}}}}, {}}));
+  };
+  const double power = std::round(log_of(1));
+  const bool holds = std::abs(log_of(1) - power) < 1e-9 && std::abs(log_of(2) - 2 * power) < 1e-9;
+  return holds ? std::optional(power) : std::nullopt;
+}
+
+/// Returns what to write in place of exp(...) in the statement, where it has no expectation.
+std::vector<std::string> cures_of_exponential(const model::Model& m, const model::Statement& s) {
+  for (const model::Distribution* d : model::distributions_of(s)) {
+    std::vector<std::string> list;
+    bool changes = false;
+    for (const model::Parameter& p : d->parameters) {
+      const auto* f = std::get_if<model::Apply>(&m[p.value].node);
+      const std::optional<double> power = f && f->function == Function::exp ? power_of(*p.spelling) : std::nullopt;
+      changes = changes || power;
+      if (!power) list.push_back(fmt::format("{} = {}", p.spelling->name, print(m, p.value)));
+      else if (*power == -1)
+        list.push_back(fmt::format("{} = exp(-({}))", p.spelling->canonical, print(m, f->argument)));
+      else list.push_back(fmt::format("{} = exp({:g} * ({}))", p.spelling->canonical, *power, print(m, f->argument)));
+    }
+    if (changes && d->written.empty())
+      return {fmt::format("write `{}`",
+                          statement_text(m, s, d, fmt::format("{}({})", d->family->name, fmt::join(list, ", "))))};
+  }
+  return {kCure};
 }
 
 }  // namespace
@@ -110,8 +150,8 @@ Poly Expander::without_exponentials(Poly p) {
     const auto other = std::ranges::find_if(
         t.atoms, [&](const Atom& x) { return !x.opaque.empty() && model::has_expectation(m_[x.variable]); });
     if (other != t.atoms.end()) {
-      fail("no closed form: the expectation of " + other->opaque.text, {kCure});
-      continue;
+      return fail("no closed form: the expectation of " + other->opaque.text,
+                  cures_of_exponential(m_, m_[*statement_]));
     }
     if (marks.empty()) {
       out.push_back(std::move(t));
@@ -127,8 +167,8 @@ Poly Expander::without_exponentials(Poly p) {
     };
     if (std::ranges::any_of(t.atoms, is_in_exponent) ||
         (!negative && std::ranges::all_of(t.atoms, [&](const Atom& y) { return is_never_negative(m_, y); }))) {
-      fail("no closed form: the expectation of " + marks[0].opaque.text + " with this factor or sign", {kCure});
-      continue;
+      return fail("no closed form: the expectation of " + marks[0].opaque.text + " with this factor or sign",
+                  cures_of_exponential(m_, m_[*statement_]));
     }
     const TangentPoint point = marks.size() == 1 ? TangentPoint{marks[0].variable, marks[0].axes}
                                                  : new_tangent_point(math::exp_expectation(), eta);

@@ -282,6 +282,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
       return;
     }
     if (support == math::Support::scaled && merge_scaled(out, l, r)) return;
+    if (is(Stat::complement, Stat::complement)) return;
     if (is(Stat::value, Stat::value)) {
       // A bit is its own square; the square of a spin is 1.
       if (support == math::Support::bit) return;
@@ -328,11 +329,19 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
                 {}};
 }
 
+/// Returns true for x and 1 - x of one bit, whose product is 0.
+bool excludes(const Atom& l, const Atom& r) {
+  return l.opaque.empty() && r.opaque.empty() &&
+         ((l.stat == Stat::value && r.stat == Stat::complement) ||
+          (l.stat == Stat::complement && r.stat == Stat::value));
+}
+
 /// Merges the first pair of atoms that certainly belong to one element.
 Step merge_atoms(const model::Model& m, Term& t) {
   for (std::size_t i = 0; i < t.atoms.size(); ++i) {
     for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
       if (t.atoms[i].variable == t.atoms[j].variable && t.atoms[i].axes == t.atoms[j].axes) {
+        if (excludes(t.atoms[i], t.atoms[j])) return Step::zero;
         merge_pair(m, t, i, j);
         return Step::changed;
       }

@@ -208,6 +208,8 @@ std::string print(Names& names, const Atom& atom) {
       return "log " + v;
     case math::Stat::inverse:
       return "1/" + v;
+    case math::Stat::complement:
+      return "(1 - " + v + ")";
     case math::Stat::log1m:
       return "log(1 - " + v + ")";
     case math::Stat::inverse_square:

@@ -7,6 +7,7 @@
 
 #include "compiler/density/expander.h"
 #include "compiler/math/walk.h"
+#include "compiler/model/expectations.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::density {
@@ -84,6 +85,21 @@ std::vector<Expander::Element> Expander::switching_bits(const model::Distributio
   return out;
 }
 
+Poly Expander::unless(model::VariableId bit, const std::vector<IndexId>& element, const Poly& p) {
+  Poly x = variable(bit, element);
+  const auto is_expectation = [&](const Atom& y) { return model::has_expectation(m_[y.variable]); };
+  const bool planes =
+      std::ranges::any_of(p, [&](const Term& t) { return std::ranges::any_of(t.atoms, is_expectation); });
+  const auto is_listed = [&](const auto& list) { return std::ranges::find(list, bit) != list.end(); };
+  const bool chosen = is_listed(m_.guide.point) ||
+                      std::ranges::any_of(m_.guide.joint, [&](const auto& joint) { return joint.has(bit); });
+  const bool own = m_[bit].support == math::Support::bit && x.size() == 1 && x[0].atoms.size() == 1 &&
+                   !m_[m_[bit].statement].lagged && !m_[bit].observed;
+  if (!planes || chosen || !own) return product(add(constant(a_, 1), scale(a_, a_.number(-1), x)), p);
+  x[0].atoms[0].stat = math::Stat::complement;
+  return product(x, p);
+}
+
 Poly Expander::sum_over_bit_values(std::span<const Element> bits, const std::function<Poly()>& density) {
   if (bits.empty()) return density();
   const Element& bit = bits.front();
@@ -91,15 +107,17 @@ Poly Expander::sum_over_bit_values(std::span<const Element> bits, const std::fun
   const Poly value = variable(bit.first, bit.second);
   Poly out;
   for (const double sign : {1.0, -1.0}) {
-    // The indicator of the value: (1 + s) / 2 or (1 - s) / 2 of a spin, s or 1 - s of a bit.
-    const Poly here = spin       ? add(constant(a_, 0.5), scale(a_, a_.number(0.5 * sign), value))
-                      : sign > 0 ? value
-                                 : add(constant(a_, 1), scale(a_, a_.number(-1), value));
     fixed_bits_[bit] = spin ? sign : 0.5 + 0.5 * sign;
     bit_values_.push_back(sign > 0);
-    out = add(std::move(out), product(here, sum_over_bit_values(bits.subspan(1), density)));
+    const Poly rest = sum_over_bit_values(bits.subspan(1), density);
     bit_values_.pop_back();
     fixed_bits_.erase(bit);
+    // The indicator of the value: (1 + s) / 2 or (1 - s) / 2 of a spin, s or 1 - s of a bit.
+    const Poly of_spin = add(constant(a_, 0.5), scale(a_, a_.number(0.5 * sign), value));
+    const bool is_one = sign > 0;
+    out = add(std::move(out), spin     ? product(of_spin, rest)
+                              : is_one ? product(value, rest)
+                                       : unless(bit.first, bit.second, rest));
   }
   return out;
 }

@@ -46,19 +46,24 @@ Error improper(const Variable& v, const math::FamilyRow& family) {
           {fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", v.name, option("data"))}};
 }
 
-/// Makes the error that an element's parameters are outside the domain of its family.
-Error out_of_domain(const ModelEvaluator& f, const Statement& s, const IndexValues& at,
-                    const math::Environment& parameters) {
-  const Distribution& d = f.distribution(s, at);
+/// Formats a family with its scalar parameters, such as "Poisson(rate = 2)".
+std::string formatted(const math::FamilyRow& family, const math::Environment& parameters) {
   std::string list;
   for (const auto& [name, q] : parameters.symbols) {
     if (q.rank == 0) list += fmt::format("{}{} = {:.6g}", list.empty() ? "" : ", ", name, q.values[0]);
   }
+  return family.name + (list.empty() ? "" : "(" + list + ")");
+}
+
+/// Makes the error that an element's parameters are outside the domain of its family.
+Error out_of_domain(const ModelEvaluator& f, const Statement& s, const IndexValues& at,
+                    const math::Environment& parameters) {
+  const Distribution& d = f.distribution(s, at);
   const bool always = constants_only(f.model(), d);
   Error e{always ? ExitCode::model : ExitCode::numerical,
           "",
-          fmt::format("{} cannot be drawn: {}{} is not a proper distribution", name_of(f, s, at), d.family->name,
-                      list.empty() ? "" : "(" + list + ")"),
+          fmt::format("{} cannot be drawn: {} is not a proper distribution", name_of(f, s, at),
+                      formatted(*d.family, parameters)),
           {}};
   if (always)
     e.notes = {
@@ -92,10 +97,22 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   return !std::isnan(math::log_density(row, probe));
 }
 
+/// Returns the mean of a scalar distribution some of whose parameters are infinite or 0; NaN if it has none there.
+double mean_at_limit(const math::FamilyRow& family, const math::Environment& parameters) {
+  const auto is_limit = [](const auto& symbol) {
+    const math::Quantity& q = symbol.second;
+    return q.rank == 0 && (std::isinf(q.values[0]) || q.values[0] == 0);
+  };
+  if (math::event_rank(family.support) != 0 || !family.mean || std::ranges::none_of(parameters.symbols, is_limit))
+    return std::nan("");
+  return math::evaluate(*family.mean, parameters);
+}
+
 /// Draws the missing elements of a ModelEvaluator.
 class Simulator {
  public:
-  Simulator(ModelEvaluator& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}
+  Simulator(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed = {})
+      : forward_(forward), rng_of_(rng_of), overflowed_(overflowed) {}
 
   /// Draws everything; returns the first error, or nothing.
   std::optional<Error> run() {
@@ -151,6 +168,10 @@ class Simulator {
         return;
     }
     if (!proper(family, parameters)) {
+      if (overflowed_ && variable.observed && !variable.value_plate && !s.limits.any()) {
+        x[0] = mean_at_limit(family, parameters);
+        if (!std::isnan(x[0])) return overflowed_(e, name_of(forward_, s, at) + " ~ " + formatted(family, parameters));
+      }
       problem_ = out_of_domain(forward_, s, at, parameters);
       return;
     }
@@ -184,6 +205,7 @@ class Simulator {
 
   ModelEvaluator& forward_;
   const RngOf& rng_of_;
+  const OnOverflow overflowed_;
   std::optional<Error> problem_;
 };
 
@@ -204,6 +226,10 @@ std::vector<double> draw_once(const ModelEvaluator& forward, const Statement& s,
 
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of) {
   return Simulator(forward, rng_of).run();
+}
+
+std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed) {
+  return Simulator(forward, rng_of, overflowed).run();
 }
 
 std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng) {

@@ -35,6 +35,12 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
                       {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))});
 }
 
+/// Returns the advice to take the standard deviations of draws, if the model has a sampler.
+std::vector<std::string> gibbs_instead(const model::Model& resolved, const BoundData& data, const Analysed& analysed) {
+  if (!derive_for_gibbs(resolved, expand_options(data), analysed)) return {};
+  return {option("method") + " gibbs has standard deviations of its draws"};
+}
+
 }  // namespace
 
 bool better(const FitRun& a, const FitRun& b) {
@@ -298,11 +304,9 @@ void Fitting::store_posterior(FitRun& run) {
 }
 
 std::optional<Error> Fitting::no_response() const {
-  const auto refused = [](std::string why) {
-    return Error{ExitCode::usage,
-                 option("sds"),
-                 "there is no linear response: " + std::move(why),
-                 {option("method") + " gibbs has standard deviations of its draws"}};
+  const auto refused = [&](std::string why) {
+    return Error{ExitCode::usage, option("sds"), "there is no linear response: " + std::move(why),
+                 gibbs_instead(bound_.resolved, data(), analysed())};
   };
   const std::int64_t numbers = response_numbers(*instance_, analysed());
   if (numbers == 0) return refused("no variable that all items share has a factor with standard deviations");
@@ -451,7 +455,7 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
       cures = {option("sds") + " linear-response writes corrected ones",
                "a guide joint() of variables that depend on each other makes one factor of them"};
     else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};
-    else cures = {option("method") + " gibbs has standard deviations of its draws"};
+    else cures = gibbs_instead(bound_.resolved, data(), analysed());
     warn(run.narrow, std::move(cures));
   }
   // A decreasing ELBO is explained by rounding if there is a warning of that already.

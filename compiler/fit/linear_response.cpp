@@ -51,6 +51,52 @@ std::size_t numbers_of(math::Support support, std::size_t extent) {
   return rank == 0 ? 1 : rank == 1 ? extent : extent * (extent + 1) / 2;
 }
 
+/// What the copies of an element (`times`) have on their own: how one of them reacts if the others move the other way,
+/// so that what is outside the copies stays.
+class AloneCopies {
+ public:
+  /// Finds the reactions of all elements with copies. There is a reason in failure() if that fails.
+  explicit AloneCopies(MovableFit& solution);
+  /// Returns why there is no result; empty: there is one.
+  const std::string& failure() const { return failure_; }
+  /// Returns x' (I - J)^-1 y, with the part of J within an element, for slopes of two numbers of it.
+  double covariance(std::size_t part, std::size_t element, const Vector& x, const Vector& y) const {
+    return x.dot(alone_[part][element].solve(y));
+  }
+
+ private:
+  std::vector<std::vector<Eigen::PartialPivLU<Matrix>>> alone_;  // of I - J, by part and element; empty: no copies
+  std::string failure_;
+};
+
+/// Elements of a part react to themselves alone as long as what all items share stays, so that one move of all of them
+/// shows a column for each.
+AloneCopies::AloneCopies(MovableFit& solution) : alone_(solution.parts().size()) {
+  for (std::size_t k = 0; k < alone_.size(); ++k) {
+    const MovablePart& part = solution.parts()[k];
+    if (part.copies.empty()) continue;
+    std::vector<Matrix> own;
+    for (const FactorCoordinates& c : part.elements)
+      own.push_back(Matrix::Identity(c.size(), c.size()));
+    for (Eigen::Index i = 0; i < part.elements[0].size(); ++i) {
+      Vector direction = Vector::Zero(solution.size()), response, means;
+      for (std::size_t e = 0; e < own.size(); ++e)
+        direction[part.first[e] + i] = 1;
+      failure_ = solution.respond(direction, response, means);
+      if (!failure_.empty()) return;
+      for (std::size_t e = 0; e < own.size(); ++e)
+        own[e].col(i) -= response.segment(part.first[e], own[e].rows());
+    }
+    for (const Matrix& x : own)
+      alone_[k].emplace_back(x);
+  }
+}
+
+/// Returns a direction in coordinates that are not scaled by the roots of copies; those of no copies have none.
+Vector unscaled(const Vector& x, const Vector& roots) {
+  return (roots.array() > 0).select(x.array() / roots.array(), 0);
+}
+
 /// J on a space that contains the gradients of all means, and whatever the factors do in reaction to a move in it.
 class ResponseSpace {
  public:
@@ -89,10 +135,12 @@ bool ResponseSpace::add(Vector direction) {
 ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients) {
   for (const Vector& g : gradients)
     if (g.norm() > 0) add(g / g.norm());
+  const Vector roots = solution.roots_of_copies();
   std::vector<Vector> moved, followed;
   for (std::size_t k = 0; k < basis_.size(); ++k) {
     Vector response, means;
-    failure_ = solution.respond(basis_[k], response, means);
+    failure_ = solution.respond(unscaled(basis_[k], roots), response, means);
+    response.array() *= roots.array();
     if (failure_.empty() && !response.allFinite()) failure_ = "the factors are not at a maximum of the ELBO";
     if (!failure_.empty()) return;
     add(response);
@@ -123,35 +171,48 @@ Vector ResponseSpace::project(const Vector& gradient) const {
   return out;
 }
 
-/// Returns the derivatives of the mean of a number in all coordinates.
+/// Returns the derivatives of the mean of a number in all coordinates. Of a number with copies it is that of their
+/// average.
 Vector gradient_of(const MovableFit& solution, const FactorNumbers& n, std::size_t k) {
   const auto [element, number] = n.where[k];
   const MovablePart& part = solution.parts()[n.part];
   Vector out = Vector::Zero(solution.size());
   out.segment(part.first[element], part.elements[element].size()) = part.elements[element].slope(number);
-  return out;
+  return part.copies.empty() ? out : unscaled(out, solution.roots_of_copies());
 }
 
 /// Returns the result for one variable.
-Response response_of(const MovableFit& solution, const FactorNumbers& n, const ResponseSpace& space) {
+Response response_of(const MovableFit& solution, const FactorNumbers& n, const ResponseSpace& space,
+                     const AloneCopies& alone) {
   Response out{n.name, n.shape, {}, {}, {}, {}};
-  std::vector<Vector> gradients;
-  for (std::size_t k = 0; k < n.where.size(); ++k)
+  const MovablePart& part = solution.parts()[n.part];
+  std::vector<Vector> gradients, slopes;
+  for (std::size_t k = 0; k < n.where.size(); ++k) {
     gradients.push_back(space.project(gradient_of(solution, n, k)));
+    slopes.push_back(part.elements[n.where[k].first].slope(n.where[k].second));
+  }
   for (std::size_t k = 0; k < n.where.size(); ++k) {
     const auto [element, number] = n.where[k];
-    const math::MeanAndSd& moments = solution.parts()[n.part].elements[element].moments();
+    const math::MeanAndSd& moments = part.elements[element].moments();
     const double own = moments.sd[static_cast<std::size_t>(number)];
     const Vector moved = space.solve(gradients[k]);
+    // The average of c copies has the variance a / c + b, each of them a + b, where a is what a copy has alone.
+    const double copies = part.copies.empty() ? 1 : part.copies[element];
+    const auto covariance = [&](std::size_t j) {
+      if (copies == 1) return gradients[j].dot(moved);
+      const double own_part = alone.covariance(n.part, element, slopes[j], slopes[k]);
+      return copies == 0 ? own_part : gradients[j].dot(moved) + own_part * (1 - 1 / copies);
+    };
     out.mean.push_back(moments.mean[static_cast<std::size_t>(number)]);
     out.sd.push_back(own);
     // What the statistics do not explain is left to the factor.
-    const double variance = gradients[k].dot(moved) + std::max(own * own - gradients[k].squaredNorm(), 0.0);
+    const double explained = copies == 1 ? gradients[k].squaredNorm() : slopes[k].squaredNorm();
+    const double variance = covariance(k) + std::max(own * own - explained, 0.0);
     out.response.push_back(std::isfinite(own) && variance > 0 ? std::sqrt(variance) : std::nan(""));
     if (n.vector_width == 0) continue;
     const std::size_t first = k - k % n.vector_width;
     for (std::size_t j = first; j < first + n.vector_width; ++j)
-      out.covariance.push_back(j == k ? variance : gradients[j].dot(moved));
+      out.covariance.push_back(j == k ? variance : covariance(j));
   }
   return out;
 }
@@ -259,8 +320,11 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
   const ResponseSpace space(solution, gradients);
   out.failure = space.failure();
   if (!out.failure.empty()) return out;
+  const AloneCopies alone(solution);
+  out.failure = alone.failure();
+  if (!out.failure.empty()) return out;
   for (const FactorNumbers& n : numbers)
-    out.variables.push_back(response_of(solution, n, space));
+    out.variables.push_back(response_of(solution, n, space, alone));
   Eigen::Index first = 0;
   for (const Follower& f : solution.followers()) {
     out.variables.push_back(response_of(f, space, first));

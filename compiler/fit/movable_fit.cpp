@@ -70,13 +70,50 @@ std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& an
 std::optional<MovablePart> MovableFit::part_of(std::size_t k) const {
   std::optional<FactorPlace> place = place_of(instance_, analysed_, k);
   if (!place) return std::nullopt;
-  MovablePart out{std::move(*place), {}, {}};
+  MovablePart out{std::move(*place), {}, {}, {}};
   const Values values = values_of(out);
   for (std::size_t e = 0; e < out.count; ++e) {
     std::optional<FactorCoordinates> c =
         FactorCoordinates::make(*analysed_.schedule.conditionals.blocks[k].factor, element_of(out, values, e));
     if (!c) return std::nullopt;
     out.elements.push_back(std::move(*c));
+  }
+  std::optional<std::vector<double>> copies = copies_of(out);
+  if (!copies) return std::nullopt;
+  out.copies = std::move(*copies);
+  return out;
+}
+
+Vector MovableFit::roots_of_copies() const {
+  Vector out = Vector::Ones(size_);
+  for (const MovablePart& part : parts_)
+    for (std::size_t e = 0; e < part.copies.size(); ++e)
+      out.segment(part.first[e], part.elements[e].size()).setConstant(std::sqrt(part.copies[e]));
+  return out;
+}
+
+/// Returns how many copies each element of a part stands for; empty if one. Returns nothing if the counts do not belong
+/// to elements one by one.
+std::optional<std::vector<double>> MovableFit::copies_of(const MovablePart& part) const {
+  const model::Model& m = analysed_.model;
+  const std::vector<model::PlateId>& axes = m[analysed_.schedule.conditionals.blocks[part.block].variable].axes;
+  const std::vector<NamedArray> posterior = instance_.posterior(false);
+  const NamedArray* a = find_array(posterior, instance_.name_of(part.parameters[0].buffer));
+  std::vector<double> out;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::optional<model::GivenId> times = m[m[axes[k]].set].times;
+    if (!times) continue;
+    std::span<const double> counts;
+    for (std::int64_t b = 0; b < engine().model().buffer_count; ++b)
+      if (!engine().model().buffers[b].integers && instance_.name_of(b) == m[*times].name) counts = engine().reals(b);
+    const bool on_axis = a && a->shape.size() >= axes.size() && std::ssize(counts) == a->shape[k];
+    if (!on_axis && counts.size() != part.count) return std::nullopt;
+    out.resize(part.count, 1);
+    std::size_t inner = 1;
+    for (std::size_t j = k + 1; on_axis && j < axes.size(); ++j)
+      inner *= static_cast<std::size_t>(a->shape[j]);
+    for (std::size_t e = 0; e < part.count; ++e)
+      out[e] *= counts[on_axis ? e / inner % counts.size() : e];
   }
   return out;
 }

@@ -33,6 +33,7 @@ struct FactorPlace {
 struct MovablePart : FactorPlace {
   std::vector<FactorCoordinates> elements;  // the coordinates of the factor of each element
   std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
+  std::vector<double> copies;               // how many factors each element stands for (`times`); empty: one each
 };
 
 /// Where the means and standard deviations of one variable are: for each number of its value, an element of a
@@ -76,6 +77,9 @@ class MovableFit {
   const std::vector<MovablePart>& parts() const { return parts_; }
   /// Returns the number of all coordinates.
   Eigen::Index size() const { return size_; }
+  /// Returns the root of the number of copies that each coordinate stands for: the copies move together, and J is
+  /// symmetric in coordinates that are scaled by it.
+  Eigen::VectorXd roots_of_copies() const;
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.
   const std::vector<std::string>& left_out() const { return left_out_; }
@@ -103,6 +107,7 @@ class MovableFit {
   void find_followers();
   Eigen::VectorXd means_of_followers() const;
   std::optional<MovablePart> part_of(std::size_t block) const;
+  std::optional<std::vector<double>> copies_of(const MovablePart& part) const;
   std::string infer_rest();
   bool is_ordered(const MovablePart& part) const;
   std::string displace(const Eigen::VectorXd& by);

@@ -73,6 +73,7 @@ constexpr std::array kStats{
     StatNames{Stat::lower, 0, "lower limit of x", "n_lower"},
     StatNames{Stat::upper, 0, "upper limit of x", "n_upper"},
     StatNames{Stat::slope, 1, "slope of log sum exp at x", "n_slope"},
+    StatNames{Stat::complement, 0, "1 - x", "n_complement"},
 };
 
 static_assert(rows_match_enum(kSupports, &SupportRow::support) && rows_match_enum(kStats, &StatNames::stat));

@@ -114,7 +114,8 @@ enum class Stat {
   below,            // log [x < upper]
   lower,            // 0; its natural carries the lower limit
   upper,            // 0; its natural carries the upper limit
-  slope             // softmax(psi) - 2 A psi of a point psi of log sum exp
+  slope,            // softmax(psi) - 2 A psi of a point psi of log sum exp
+  complement        // 1 - x (bit)
 };
 
 /// Returns the number of event indices of a statistic: 0, 1 or 2. `weighted` has 1, although it has none in
@@ -373,6 +374,8 @@ const FamilyRow& logistic_bound();
 /// (Multinomial logistic regression algorithm, 1992). Not in families().
 const FamilyRow& softmax_bound();
 
+/// Returns the row of a bit whose 1 - x is a statistic, too: Bernoulli otherwise. Not in families().
+const FamilyRow& switching_bit();
 /// Returns the row of a Normal number between two limits. Not in families().
 const FamilyRow& truncated_normal();
 /// Returns the row of the auxiliary xi of an absolute value |e|. The bound |e| <= (e^2 / xi + xi) / 2 touches at xi =

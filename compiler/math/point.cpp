@@ -58,6 +58,8 @@ Expr statistic_at_value(Stat s, Support support) {
       return reciprocal(x);
     case Stat::log1m:
       return log(1.0 - x + kTiny);
+    case Stat::complement:
+      return 1.0 - x;
     case Stat::inverse_square:
       return square(reciprocal(x));
     case Stat::log_gamma:

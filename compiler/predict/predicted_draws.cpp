@@ -2,8 +2,11 @@
 // is estimated from conditional means where these have a closed form, since they vary less than draws (Rao-Blackwell).
 #include "compiler/predict/predicted_draws.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/footprint.h"
@@ -23,8 +26,14 @@ struct Tally {
   double n = 0, mean = 0, squares = 0;
 
   void add(double x) {
+    ++n;
+    if (std::isinf(x) || std::isinf(mean)) {
+      mean += x;
+      squares = INFINITY;
+      return;
+    }
     const double off = x - mean;
-    mean += off / ++n;
+    mean += off / n;
     squares += off * (x - mean);
   }
   /// Returns the standard deviation of what was added; 0 for fewer than two numbers.
@@ -108,6 +117,7 @@ double quantile(std::span<const double> x, double q, bool whole) {
   if (whole) return x[static_cast<std::size_t>(std::max(std::ceil(q * static_cast<double>(x.size())), 1.0)) - 1];
   const double position = q * static_cast<double>(last);
   const auto below = static_cast<std::size_t>(position);
+  if (std::isinf(x[std::min(below + 1, last)])) return x[static_cast<std::size_t>(std::round(position))];
   return x[below] + (position - static_cast<double>(below)) * (x[std::min(below + 1, last)] - x[below]);
 }
 
@@ -194,16 +204,27 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
   ModelEvaluator f(m, to.data);
   ItemStreams streams(to, f, options.seed);
   const RngOf rng_of = std::ref(streams);
+  std::set<std::pair<VariableId, std::size_t>> beyond;
+  std::string first;
+  const OnOverflow overflowed = [&](Element e, const std::string& drawn_from) {
+    if (beyond.empty()) first = drawn_from;
+    beyond.emplace(e.variable, e.position);
+  };
   for (std::size_t draw = 0; draw < n; ++draw) {
     reset(f, wanted);
     factors->draw(d_connected, f, rng_of);
-    if (std::optional<Error> e = draw_values(f, rng_of)) return e;
+    if (std::optional<Error> e = draw_values(f, rng_of, overflowed)) return e;
     for (Drawn& d : drawn)
       append_draw(f, draw, n, to.is_let(d.of.variable), d);
   }
   for (Drawn& d : drawn)
     fill_missing(d, has_integers(m[d.of.variable].support), n);
   to.draws = options.draws;
+  if (!beyond.empty())
+    to.notes.push_back(make_warning(
+        fmt::format("{} leaves the range of numbers{}", first,
+                    beyond.size() == 1 ? "" : fmt::format(", and so do {} other elements", beyond.size() - 1)),
+        {"its mean is that of the limit, maybe infinite: is it far outside the data of the fit?"}));
   return std::nullopt;
 }
 

@@ -24,9 +24,11 @@ std::vector<CoordinateArray> arrays_of(const Engine& e) {
 }  // namespace
 
 Damping::Damping(const Engine& e, const SweepOptions& o)
-    : e_(e), o_(o), active_(std::ranges::any_of(e.steps(), [](const StepRow& step) {
-        return step.tangent_points == machine::kExpectations;
-      })) {}
+    : e_(e),
+      o_(o),
+      active_(std::ranges::any_of(e.steps(),
+                                  [](const StepRow& step) { return step.tangent_points == machine::kExpectations; })),
+      planes_(e, o) {}
 
 std::int32_t Damping::infer_items(Elbo& out) const {
   e_.invalidate_parts();
@@ -98,51 +100,57 @@ void Damping::begin() {
 }
 
 bool Damping::move(const Eigen::ArrayXd& step, double factor, Elbo& out) const {
-  e_.load(before_);
-  const std::int32_t status = e_.recorded([&]() -> std::int32_t {
-    const std::vector<CoordinateArray> arrays = arrays_of(e_);
-    if (!shift(e_, arrays, numbers(e_, arrays), step, factor)) return -1;
-    e_.invalidate_sums();
-    return machine::call(e_.machine(), e_.model().global_expectations);
-  });
-  return status == 0 && infer_items(out) == 0 && machine::is_possible(out.value);
+  e_.load(*before_);
+  const std::vector<CoordinateArray> arrays = arrays_of(e_);
+  if (!shift(e_, arrays, numbers(e_, arrays), step, factor)) return false;
+  e_.invalidate_sums();
+  return machine::call(e_.machine(), e_.model().global_expectations) == 0 && infer_items(out) == 0 &&
+         machine::is_possible(out.value);
 }
 
-std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const std::function<double(const Elbo&)>& objective) {
+Damping::Shortened Damping::shorten(double least, const PlaneSteps::Objective& objective) {
+  Shortened out;
+  const std::vector<double> ends = coordinates(e_, arrays_of(e_));
+  out.moved = out.by_planes = planes_.climb(*before_, least, objective, out.elbo);
+  if (out.moved) return out;
+  e_.load(*before_);
+  const std::vector<double> begins = coordinates(e_, arrays_of(e_));
+  using Map = Eigen::Map<const Eigen::ArrayXd>;
+  const auto n = static_cast<Eigen::Index>(begins.size());
+  const Eigen::ArrayXd step = Map(ends.data(), n) - Map(begins.data(), n);
+  double best = least, factor = 0;
+  for (int k = 1; k <= kHalvings; ++k) {
+    const double part = std::ldexp(1.0, -k);
+    const bool better = move(step, part, out.elbo) && objective(out.elbo) > best;
+    if (!better && factor > 0) break;
+    if (!better) continue;
+    best = objective(out.elbo);
+    factor = part;
+  }
+  out.moved = factor > 0 && move(step, factor, out.elbo);
+  if (out.moved) return out;
+  e_.load(*before_);
+  out.elbo = elbo_;
+  return out;
+}
+
+std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const PlaneSteps::Objective& objective) {
   if (!active_) return status;
-  const Snapshot before = before_;
   const double reached = objective(elbo_), least = reached - kObjectiveRounding * (1 + std::abs(reached));
-  if (status == 0 && machine::is_possible(elbo.value) && !(objective(elbo) < least)) {
+  const bool possible = status == 0 && machine::is_possible(elbo.value);
+  if (possible && !(objective(elbo) < least)) {
     elbo_ = elbo;
+    if (planes_.active()) planes_.made_by(before_);
     before_ = nullptr;
     return 0;
   }
   shortened_ = true;
-  const double fall = status == 0 && machine::is_possible(elbo.value) ? reached - objective(elbo) : INFINITY;
-  const Snapshot ends = e_.snapshot([&] { return Arrays{coordinates(e_, arrays_of(e_))}; });
-  e_.load(before);
-  const Snapshot begins = e_.snapshot([&] { return Arrays{coordinates(e_, arrays_of(e_))}; });
-  using Map = Eigen::Map<const Eigen::ArrayXd>;
-  const auto n = static_cast<Eigen::Index>(begins->front().size());
-  const Eigen::ArrayXd step = Map(ends->front().data(), n) - Map(begins->front().data(), n);
-  double best = least, factor = 0;
-  Elbo there;
-  for (int k = 1; k <= kHalvings; ++k) {
-    const double part = std::ldexp(1.0, -k);
-    const bool better = move(step, part, there) && objective(there) > best;
-    if (!better && factor > 0) break;
-    if (!better) continue;
-    best = objective(there);
-    factor = part;
-  }
-  if (factor > 0 && move(step, factor, there)) {
-    elbo = elbo_ = there;
-    status = 0;
-  } else {
-    e_.load(before);
-    elbo = elbo_;
-    undone_ = fall;
-  }
+  const double fall = possible ? reached - objective(elbo) : INFINITY;
+  const Shortened to = e_.recorded([&] { return shorten(least, objective); });
+  if (to.moved) status = 0;
+  else undone_ = fall;
+  if (to.by_planes) planes_.made_by(e_.snapshot([&] { return planes_.take_planes(); }));
+  elbo = elbo_ = to.elbo;
   before_ = nullptr;
   return status;
 }

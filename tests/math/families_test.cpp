@@ -539,6 +539,23 @@ TEST_CASE("points of families without a normaliser are where their terms are lar
   }
 }
 
+TEST_CASE("a bit with the statistics x and 1 - x is Bernoulli") {
+  const Factor& factor = *switching_bit().factor;
+  const auto p = [&](double one, double other) {
+    const auto found = parameters_from_natural(factor, {1, {{"n_value", {0, {one}}}, {"n_complement", {0, {other}}}}});
+    return found.at("p").values[0];
+  };
+  CHECK(std::abs(p(0.3, -0.4) - 1 / (1 + std::exp(-0.7))) < 1e-15);
+  CHECK(p(0, 1e15) == 0);
+  CHECK(p(0, -1e15) == 1);
+  const auto expected = [&](Stat s, double at) {
+    const auto row = std::ranges::find(factor.statistics, s, &StatisticRow::stat);
+    return evaluate(row->expectation, {1, {{"p", {0, {at}}}}});
+  };
+  for (const double at : {0.0, 0.25, 1.0})
+    CHECK(expected(Stat::value, at) + expected(Stat::complement, at) == 1);
+}
+
 TEST_CASE("factors are found by support and statistics") {
   const auto names = [](Support support, std::vector<Stat> needed) {
     std::vector<std::string> result;

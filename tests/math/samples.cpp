@@ -105,6 +105,8 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
       return {1.0 / x.values[0]};
     case Stat::log_gap:
       return {std::log(-std::expm1(-x.values[0]))};
+    case Stat::complement:
+      return {1.0 - x.values[0]};
     case Stat::log1m:
       return {std::log1p(-x.values[0])};
     case Stat::inverse_square:

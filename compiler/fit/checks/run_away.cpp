@@ -52,6 +52,7 @@ class Displacements {
   Displacements(Instance& instance, const SweepOptions& options, double elbo)
       : instance_(instance),
         options_(options),
+        found_(elbo),
         elbo_(elbo),
         state_(instance.engine().save()),
         arrays_(instance.posterior(true, LocationOrigin::reference)) {
@@ -75,16 +76,30 @@ class Displacements {
       for (std::size_t i = p.element.value_or(0); i < (p.element ? *p.element + 1 : x.size()); ++i)
         x[i] *= factor;
     }
-    const Engine& engine = instance_.engine();
-    engine.load(state_);
-    if (!instance_.set(moved, "") || machine::finish_item_start(engine.machine()) != 0) return false;
-    const std::optional<double> elbo = elbo_after_sweeps();
-    if (!elbo || !(*elbo >= elbo_ - kLost)) return false;
+    if (!put(moved)) return false;
+    std::optional<double> elbo = elbo_after_sweeps();
+    // Far away an exponential may be 0. Then nothing is left but an improper prior, and the sweep fails.
+    const bool fails = !elbo;
+    if (fails) elbo = put(moved);
+    if (!elbo || !(*elbo >= (fails ? found_ : elbo_) - kLost)) return false;
     const std::vector<NamedArray> now = instance_.posterior(true, LocationOrigin::reference);
     return std::ranges::all_of(parts, [&](const Part& p) { return is_far(p, now, factor); });
   }
 
  private:
+  /// Puts factors with these parameters in place, and infers the items from them. Returns the ELBO; nothing if that
+  /// fails.
+  std::optional<double> put(const std::vector<NamedArray>& parameters) const {
+    const Engine& engine = instance_.engine();
+    engine.load(state_);
+    Elbo elbo;
+    if (!instance_.set(parameters, "") || machine::finish_item_start(engine.machine()) != 0 ||
+        machine::infer_items(engine.machine(), machine::SweepScope::local) != 0 || engine.elbo(elbo) != 0 ||
+        !machine::is_possible(elbo.value))
+      return std::nullopt;
+    return elbo.value;
+  }
+
   /// Makes a few sweeps from the factors in place and returns the ELBO; nothing if they fail.
   std::optional<double> elbo_after_sweeps() const {
     const Engine& engine = instance_.engine();
@@ -112,6 +127,7 @@ class Displacements {
 
   Instance& instance_;
   SweepOptions options_;
+  double found_;                    // ELBO at the solution
   double elbo_;                     // at the solution, or after some more sweeps if it is higher then
   Arrays state_;                    // the factors at the solution
   std::vector<NamedArray> arrays_;  // their parameters

@@ -73,6 +73,20 @@ FamilyRow bernoulli() {
   return row;
 }
 
+/// Makes the row of a bit whose 1 - x is a statistic of its own. A sum of what x and 1 - x choose then has no summand
+/// that the other half cancels. Both have a least expectation: what x chooses has a tangent point also where x is 0,
+/// which is the quotient of two naturals with this weight.
+FamilyRow switching_bit_row() {
+  constexpr double kLeastSquare = 1e-300;
+  FamilyRow row = bernoulli();
+  const Expr p = symbol("p");
+  Factor& f = *row.factor;
+  f.parameters[0].from_natural = reciprocal(1.0 + exp(natural_symbol(Stat::complement) - natural_symbol(Stat::value)));
+  f.statistics[0].expectation = sqrt(square(p) + kLeastSquare);
+  f.statistics.push_back({Stat::complement, sqrt(square(1.0 - p) + kLeastSquare), 0.0});
+  return row;
+}
+
 FamilyRow spin() {
   const Expr mean = symbol("mean");
   FamilyRow row{.name = "Spin", .summary = "uniform on -1 and +1", .support = Support::spin};
@@ -418,6 +432,11 @@ FamilyRow multinomial() {
 std::vector<FamilyRow> discrete_families() {
   return {bernoulli(), spin(),      categorical(),       uniform(), multinomial(),
           binomial(),  geometric(), negative_binomial(), poisson(), zero()};
+}
+
+const FamilyRow& switching_bit() {
+  static const FamilyRow kRow = switching_bit_row();
+  return kRow;
 }
 
 }  // namespace lehr::math

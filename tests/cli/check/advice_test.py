@@ -141,6 +141,8 @@ MODELS = [
      "observe z[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + s * dot(w, x[n]))));"),
     ("""model volatility { plate t ordered; h[t] ~ Normal(mean = 0.9 * h[t-1], sd = 1) start Normal(mean = 0, sd = 1);
        observe y[t] ~ Normal(mean = 0, precision = exp(h[t] * h[t])); }""", "guide independent(h);"),
+    ("""model log_deviation { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 3); b ~ Normal(mean = 0, sd = 3);
+       observe y[n] ~ Normal(mean = 0, sd = exp(a + b * x[n])); }""", "observe y[n] ~ Normal(mean = 0, precision = exp(-2 * (a + b * x[n])));"),
     ("""model hierarchy { plate g; plate n; data of[n] : g; m ~ Normal(mean = 0, sd = 1); s[g] ~ Normal(mean = m, sd = 1);
        observe y[n] ~ Normal(mean = 0, precision = exp(s[of[n]])); }""", None),
     ("""model commented { plate n; // plate n ordered; and a brace }

@@ -17,7 +17,7 @@ import zlib
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../../helpers")
-from lehr_tests import LEHR, arrays, bits, read, read_json, run, temporary, write  # noqa: E402
+from lehr_tests import LEHR, arrays, bits, read, read_json, run, temporary, write, write_json  # noqa: E402
 
 MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 R = random.Random(5)
@@ -57,7 +57,8 @@ METHODS = {
     "gibbs of counts": [*COUNTS, "--method", "gibbs", "--chains", "1", "--warmup", "50", "--draws", "200"],
     "exact": ["models/networks/spin_system.lehr", "--data", "models/data/networks/spin_glass.json", "--method", "exact", "--draws", "100"],
 }
-QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs", "gibbs of counts"]
+QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs", "gibbs of counts",
+         "planes of a chain", "parts of the way"]
 
 
 def rows(out):
@@ -199,7 +200,19 @@ def only_what_goes_on(tmp):
         assert not [name for name in names if "source" in name], names
 
 
+def expectations_of_links(tmp):
+    """Fits whose sweeps are shortened: by a part of the way, and by the planes of a chain."""
+    walk = write(f"{tmp}/walk.lehr", """model walk { plate t ordered; tau ~ Gamma(shape = 2, rate = 0.5);
+      z[t] ~ Normal(mean = z[t-1], precision = tau) start Normal(mean = 0, sd = 2); observe y[t] ~ Poisson(exp(z[t])); }""")
+    line = write(f"{tmp}/line.lehr", """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+      observe y[n] ~ Bernoulli(logistic(a + b * x[n])); guide factorised; }""")
+    zeros, years = {"y": [0] * 50}, {"x": list(range(1985, 2015)), "y": [int(k > 15) for k in range(30)]}
+    METHODS["planes of a chain"] = [walk, "--data", write_json(f"{tmp}/walk.json", zeros), "--search", "none", "--tol", "0", "--max-iter", "200"]
+    METHODS["parts of the way"] = [line, "--data", write_json(f"{tmp}/line.json", years), "--links", "gaussian", "--search", "none", "--tol", "0", "--max-iter", "500"]
+
+
 with temporary() as tmp:
+    expectations_of_links(tmp)
     refusals(tmp)
     only_what_goes_on(tmp)
     impossible(tmp, 6 * MOMENTS)

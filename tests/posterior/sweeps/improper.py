@@ -103,12 +103,14 @@ HELD = {
         "mu.mean": X.mean(), "mu.precision_scale": 9, "tau.shape": 4, "tau.rate": 9 * X.var() / 2}),
     "mean and precision, apart": both_apart,
     "least squares": least_squares,
+    "log rates of groups": lambda: f"""ELBO {fit_body(LOG_RATES, {'y': [1, 3, 1, 0, 4, 5], 'g': [0, 0, 1, 1, 2, 2]}).elbo:.4f}""",
     "line of mixed data": lambda: f"ELBO {fit_body(LINE.replace('LINK', 'logistic'), {'z': Z, 'y': MIXED}).elbo:.4f}",
 }
 NONE = float("nan")
 Z = np.linspace(-2, 2, 12)
 LINE = "data z[n] : real; c ~ Flat(); b ~ Flat(); observe y[n] ~ Bernoulli(LINK(c + b * z[n]));"
 DUMMY = "plate d; data z[n] : vector over d; b ~ MvNormal(mean = 0, precision = 0) over d; observe y[n] ~ Bernoulli(logistic(dot(b, z[n])));"
+LOG_RATES = "plate k = 3; data g[n] : k; b[k] ~ Flat(); observe y[n] ~ Poisson(exp(b[g[n]]));"
 APART, MIXED = (Z > 0.1).astype(int), (np.sin(5 * Z) > 0).astype(int)
 ONE_SIDE = {"z": np.stack([np.ones(12), Z, Z > 1.5], 1), "y": np.where(Z > 1.5, 1, MIXED)}
 REFUSED = {
@@ -124,6 +126,9 @@ REFUSED = {
     "probit of a separable line": ("b or c", LINE.replace("LINK", "probit"), {"z": Z, "y": APART}, "is improper"),
     "points of a separable line": ("b or c", LINE.replace("LINK", "logistic") + " guide point(b, c);", {"z": Z, "y": APART}, "is improper"),
     "coefficient of a group of ones": ("b[2]", DUMMY, ONE_SIDE, "is improper"),
+    # A rate may be as small as it likes where all counts are 0.
+    "group of zeros": ("b[1]", LOG_RATES, {"y": [1, 3, 0, 0, 4, 5], "g": [0, 0, 1, 1, 2, 2]}, "is improper"),
+    "intercept of zeros": ("b", "b ~ Flat(); observe y[n] ~ Poisson(exp(b));", {"y": [0, 0, 0]}, "is improper"),
 }
 
 finish({**HELD, **{name: (lambda case=case: refused(*case)) for name, case in REFUSED.items()}})
