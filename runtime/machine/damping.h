@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "runtime/machine/machine.h"
@@ -92,7 +93,7 @@ std::int32_t move_expectations_to_zero(Run& r) {
   for (const ParameterRow& row : parameters_of(*m.model)) {
     if (row.by_stage || row.local) continue;
     const std::span<double> x = m.view().reals(row.buffer);
-    std::copy_n(r.saved(Copy::before, row.buffer), x.size(), x.begin());
+    std::memcpy(x.data(), r.saved(Copy::before, row.buffer), x.size_bytes());
   }
   invalidate_sums(m);
   return call(m, m.model->global_expectations);
