@@ -20,6 +20,7 @@
 #include "compiler/fit/methods/tempering.h"
 #include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
+#include "compiler/options/help_texts.h"
 #include "compiler/options/methods.h"
 #include "compiler/pipeline.h"
 #include "compiler/posterior/posterior_prior_model.h"
@@ -34,7 +35,7 @@ namespace {
 /// Values of the command's options.
 struct BuildOptions {
   std::string model, prefix, cpu = "native", target, method = "cavi", precision = "double", sanitizer = "none", depfile,
-                             linker = "cc";
+                             linker = "cc", links = "bound";
   std::vector<std::string> missing;
   SettingTexts settings;
   PassTexts passes;
@@ -179,8 +180,9 @@ ExitCode build(const BuildOptions& o) {
   if (!options) return complain(options.error());
 
   Diagnostics diagnostics;
-  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  std::optional<model::Model> resolved = read(*source, diagnostics);
   if (!resolved) return report(diagnostics, *source);
+  resolved->guide.gaussian_links = o.links == "gaussian";
   const Result<density::ExpandOptions> missing = missing_of(o.missing, *resolved);
   if (!missing) return complain(missing.error());
   std::optional<Analysed> analysed = analyse(*resolved, *missing, diagnostics);
@@ -204,6 +206,7 @@ ExitCode build(const BuildOptions& o) {
   }
   const bool draws = has_draws(o.method);
   if (draws) {
+    if (o.links != "bound") return complain(usage_error("--links", "draws need no expectation: not with " + o.method));
     if (o.item_temperatures)
       return complain(usage_error("--item-temperatures", "they are latent: not with " + o.method));
     if (o.updates)
@@ -258,6 +261,9 @@ void add_build(CLI::App& app, Action& action) {
                 "Inference method: cavi (variational inference, by sweeps of coordinate ascent or by stochastic steps "
                 "from minibatches) or gibbs (Gibbs sampling)")
       ->check(CLI::IsMember(methods_with(&MethodTraits::embeds)))
+      ->capture_default_str();
+  c->add_option("--links", o->links, std::string(kLinksOfCodeHelp) + " (cavi only)")
+      ->check(CLI::IsMember(link_choices()))
       ->capture_default_str();
   c->add_option("--precision", o->precision,
                 "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi "

@@ -4,6 +4,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/conditionals/print_derivation.h"
+#include "compiler/options/help_texts.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/derivation.h"
 #include "compiler/schedule/invariance.h"
@@ -12,13 +13,16 @@ namespace lehr::commands {
 
 void add_derive(CLI::App& app, Action& action) {
   struct Options {
-    std::string path, format = "text";
+    std::string path, format = "text", links = "bound";
   };
   CLI::App* command = app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
   command->add_option("--format", o->format, "Output format: text (plain), latex, html (one page) or json")
       ->check(CLI::IsMember({"text", "latex", "html", "json"}))
+      ->capture_default_str();
+  command->add_option("--links", o->links, kLinksOfCodeHelp)
+      ->check(CLI::IsMember(link_choices()))
       ->capture_default_str();
   command->footer(
       "Examples:\n  lehr derive models/topics/lda.lehr\n"
@@ -29,7 +33,8 @@ void add_derive(CLI::App& app, Action& action) {
       const std::optional<Source> source = read_model(o->path);
       if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
-      const std::optional<model::Model> resolved = read(*source, diagnostics);
+      std::optional<model::Model> resolved = read(*source, diagnostics);
+      if (resolved) resolved->guide.gaussian_links = o->links == "gaussian";
       std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
       Diagnostics ignored;  // the same as those of the first analysis
       if (analysed) analysed = analyse(with_joint_factors(*resolved, *analysed), {}, ignored, {.invariances = true});

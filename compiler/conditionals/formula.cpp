@@ -5,10 +5,23 @@
 
 namespace lehr::conditionals {
 
+namespace {
+
+/// Returns true for 1 / 1.
+bool is_one(const Formula& f) {
+  const auto* a = std::get_if<FormulaApply>(&f.form);
+  if (!a || a->function != math::Function::reciprocal) return false;
+  const auto* n = std::get_if<FormulaNumber>(&a->argument[0].form);
+  return n && n->value == 1;
+}
+
+}  // namespace
+
 Formula product(Formulas factors) {
   double scale = 1;
   Formulas rest;
   for (Formula& f : factors) {
+    if (is_one(f)) continue;
     if (const auto* n = std::get_if<FormulaNumber>(&f.form)) {
       scale *= n->value;
     } else if (auto* inner = std::get_if<FormulaMultiply>(&f.form)) {

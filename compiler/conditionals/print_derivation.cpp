@@ -94,7 +94,10 @@ void add_rows(const Equation& q, std::vector<Row>& out) {
   for (std::size_t k = 0; k < q.parts.size(); ++k) {
     out.push_back(part_row(q.parts[k], k == 0 ? left + (q.divisor ? "(" : "") : indent, k == 0));
   }
-  if (q.divisor) out.push_back({indent + ") / " + text(*q.divisor), {}});
+  if (q.divisor) {
+    const Formula reciprocal{FormulaApply{math::Function::reciprocal, {*q.divisor}}};
+    out.push_back({indent + ")" + text(reciprocal).substr(1), {}});  // "1 / ...", without the 1
+  }
 }
 
 /// Returns several equations.

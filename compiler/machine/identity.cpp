@@ -7,7 +7,7 @@ namespace lehr {
 namespace {
 
 /// Must be increased whenever the layout of a state or a saved state changes.
-constexpr std::uint64_t kLayoutVersion = 1;
+constexpr std::uint64_t kLayoutVersion = 2;
 
 /// Continues an FNV-1a hash (Fowler, Noll & Vo) with bytes.
 std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) {

@@ -1,5 +1,7 @@
 // Help texts of options that several commands have.
 #pragma once
+#include <string>
+#include <vector>
 
 namespace lehr {
 
@@ -14,5 +16,11 @@ inline constexpr const char* kLocalToleranceHelp =
 inline constexpr const char* kSeedHelp = "Seed of the random numbers";
 /// Help text of --threads.
 inline constexpr const char* kThreadsHelp = "Worker threads; 0: one per processor. Results do not depend on it";
+
+/// Help text of --links for commands that make formulas or code.
+inline constexpr const char* kLinksOfCodeHelp =
+    "Logistic and probit links of Normal predictors: gaussian (their expectations) or bound (a bound of them)";
+/// Returns the values of --links.
+inline std::vector<std::string> link_choices() { return {"bound", "gaussian"}; }
 
 }  // namespace lehr

@@ -96,7 +96,7 @@ std::int32_t finish_state(const Model& m, State& s) {
   machine::set(embedded::machine_of(m, s), {});
   if (const std::int32_t status = machine::call_on_data(embedded::machine_of(m, s), m.prepare)) return status;
   s.prepared = s.started = s.swept = s.statistics_valid = 1;
-  s.expectations_stale = s.items_changed = 0;
+  s.expectations_stale = s.items_changed = s.fresh = 0;
   return embedded::kOk;
 }
 

@@ -20,7 +20,7 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
   if (const std::int32_t status = start_as(StartKind::seeds)) {
     if (start_as(StartKind::means) != 0 && start_as(StartKind::flat) != 0) return status;
   }
-  r.s.started = 1;
+  r.s.started = r.s.fresh = 1;
   r.s.statistics_valid = r.s.items_changed = 0;
   return 0;
 }
@@ -35,6 +35,23 @@ std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes 
   const std::int32_t status = sweep(machine, {.scale = r.s.scale});
   set(r.machine(), {});
   r.s.swept = r.s.statistics_valid = status == 0;
+  return status;
+}
+
+/// Makes one sweep with these weights at a temperature (see end_damped()), and a shorter one where it would lower the
+/// objective. Returns a status.
+std::int32_t step(const Model& m, void* memory, const DataSet* data, const Weights& w, double temperature,
+                  bool entropy) {
+  State* s = nullptr;
+  const bool goes_on = !data && open(m, memory, s) == kOk && s->swept;
+  if (const std::int32_t status = begin(m, memory, data, 0, s)) return status;
+  const Run r{m, *s};
+  if (const std::int32_t status = sum_if_invalid(r)) return status;
+  if (const std::int32_t status = begin_damped(r, goes_on)) return status;
+  set(r.machine(), w);
+  const std::int32_t status = end_damped(r, sweep(r.machine(), {.scale = s->scale}), temperature, entropy);
+  set(r.machine(), {});
+  s->swept = s->statistics_valid = status == 0;
   return status;
 }
 
@@ -110,17 +127,11 @@ std::int32_t lehr_set_accuracy(const Model* m, void* memory, std::int64_t iterat
 }
 
 std::int32_t lehr_step(const Model* m, void* memory, const DataSet* data, double b) {
-  if (!is_positive(b)) return kArgument;
-  State* s = nullptr;
-  if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
-  return weighted_sweep({*m, *s}, {.local_data = b, .global_data = b});
+  return is_positive(b) ? step(*m, memory, data, {.local_data = b, .global_data = b}, 1 / b, false) : kArgument;
 }
 
 std::int32_t lehr_entropy_step(const Model* m, void* memory, const DataSet* data, double b) {
-  if (!is_positive(b)) return kArgument;
-  State* s = nullptr;
-  if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
-  return weighted_sweep({*m, *s}, {.local = b, .global = b});
+  return is_positive(b) ? step(*m, memory, data, {.local = b, .global = b}, 1 / b, true) : kArgument;
 }
 
 std::int32_t lehr_svi_step(const Model* m, void* memory, const DataSet* batch, std::int64_t total, double rho,

@@ -67,11 +67,14 @@ extern "C" {
 std::int32_t lehr_step_begin(const Model* m, void* memory, const DataSet* data, double b) {
   if (!is_positive(b)) return kArgument;
   State* s = nullptr;
+  const bool goes_on = !data && open(*m, memory, s) == kOk && s->swept;
   if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
   const Run r{*m, *s};
   if (const std::int32_t status = sum_if_invalid(r)) return status;
+  if (const std::int32_t status = begin_damped(r, goes_on)) return status;
   s->statistics_valid = 0;  // statistics are incomplete until the end of the sweep
   set(r.machine(), {.local_data = b, .global_data = b});
+  s->temperature = 1 / b;
   s->sweeping = 1;
   s->next_step = s->items = s->items_left = 0;
   return kOk;
@@ -85,12 +88,16 @@ std::int32_t lehr_step_next(const Model* m, void* memory, std::int64_t* items) {
   if (s->items_left != 0) return kArgument;
   const Run r{*m, *s};
   const StepRow* stage = nullptr;
-  if (const std::int32_t status = sweep_to_stage(r.machine(), s->next_step, stage)) return leave(r, status);
-  ++s->stage_number;
-  *items = s->items = s->items_left = stage ? r.view().extent(stage->items) : 0;
-  if (stage) return kOk;
-  s->swept = s->statistics_valid = 1;
-  return leave(r, kOk);
+  std::int32_t status = sweep_to_stage(r.machine(), s->next_step, stage);
+  if (status == 0) {
+    ++s->stage_number;
+    *items = s->items = s->items_left = stage ? r.view().extent(stage->items) : 0;
+    if (stage) return kOk;
+  }
+  *items = 0;
+  status = end_damped(r, status, s->temperature, false);
+  s->swept = s->statistics_valid = status == 0;
+  return leave(r, status);
 }
 
 std::size_t lehr_range_bytes(const Model* m, void* memory) {

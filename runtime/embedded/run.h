@@ -39,6 +39,13 @@ std::int32_t reset_items(const Run& r);
 /// Returns a status.
 std::int32_t sum_if_invalid(const Run& r);
 
+/// Prepares a sweep, after begin() and sum_if_invalid(), if sweeps of the model may lower the ELBO: copies the state,
+/// and computes State::reached. `goes_on`: the ELBO of the state is valid. Returns a status.
+std::int32_t begin_damped(const Run& r, bool goes_on);
+/// Judges such a sweep by its status, as machine::judge_sweep() does. `temperature` is that of the sweep; `entropy`: on
+/// the entropies of all factors instead of the data. Returns the status of the state in place.
+std::int32_t end_damped(const Run& r, std::int32_t status, double temperature, bool entropy);
+
 /// Returns true if x is finite and above 0.
 inline bool is_positive(double x) { return x > 0 && x - x == 0; }
 

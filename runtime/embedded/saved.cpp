@@ -40,9 +40,7 @@ std::uint64_t checksum(Header h, const void* rest) {
 }
 
 /// Returns true if a saved state contains the buffer.
-bool is_saved(const BufferRow& b) {
-  return b.role == Role::factor || b.role == Role::statistic || b.role == Role::prior;
-}
+bool is_saved(const BufferRow& b) { return is_of_q(b) || b.role == Role::prior; }
 
 /// Returns the bytes of a saved state with these sizes; 0 if they are impossible.
 std::size_t saved_bytes(const View& v) {
@@ -138,7 +136,7 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
     s->sizes[k] = s->outer_sizes[k] = s->next_sizes[k];
   invalidate_sums(machine_of(*m, *s));
   s->started = 1;
-  s->has_data = s->swept = s->sweeping = s->expectations_stale = 0;
+  s->has_data = s->swept = s->sweeping = s->expectations_stale = s->fresh = 0;
   s->statistics_valid = fits;
   s->items_changed = !fits;
   s->scale = 1;

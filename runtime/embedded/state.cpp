@@ -60,8 +60,10 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* capacity, State* s) {
   }
   const std::uint64_t sizes = 8 * static_cast<std::uint64_t>(m.size_count);
   const std::uint64_t table = 8 * static_cast<std::uint64_t>(m.buffer_count);
-  unsigned char* const parts[] = {take(sizes), take(sizes), take(sizes), take(sizes),
-                                  take(sizes), take(table), take(table), take(8 * order_length(v))};
+  const std::uint64_t copies = may_fall(m) ? 2 : 0;
+  unsigned char* const parts[] = {take(sizes),         take(sizes), take(sizes), take(sizes),
+                                  take(sizes),         take(table), take(table), take(8 * order_length(v)),
+                                  take(copies * table)};
   if (s) {
     s->sizes = reinterpret_cast<std::int64_t*>(parts[0]);
     s->outer_sizes = reinterpret_cast<std::int64_t*>(parts[1]);
@@ -71,12 +73,18 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* capacity, State* s) {
     s->table = reinterpret_cast<lehr_buffer*>(parts[5]);
     s->run_table = reinterpret_cast<lehr_buffer*>(parts[6]);
     s->order = reinterpret_cast<std::int64_t*>(parts[7]);
+    s->copies = reinterpret_cast<lehr_buffer*>(parts[8]);
   }
   for (std::int64_t k = 0; k < m.buffer_count; ++k) {
     if (m.buffers[k].role == Role::data) continue;
-    unsigned char* const here = take(static_cast<std::uint64_t>(buffer_bytes(v, m.buffers[k])));
-    if (at > static_cast<std::uint64_t>(kLargest)) return 0;
+    const auto bytes = static_cast<std::uint64_t>(buffer_bytes(v, m.buffers[k]));
+    unsigned char* const here = take(bytes);
     if (s) s->table[k] = here;
+    for (std::uint64_t c = 0; c < copies && is_of_q(m.buffers[k]); ++c) {
+      unsigned char* const copy = take(bytes);
+      if (s) s->copies[c * unsigned_of(m.buffer_count) + unsigned_of(k)] = copy;
+    }
+    if (at > static_cast<std::uint64_t>(kLargest)) return 0;
   }
   return at;
 }

@@ -3,7 +3,7 @@
 // needs nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to
 // them.
 #pragma once
-#include "runtime/machine/machine.h"
+#include "runtime/machine/damping.h"
 
 namespace lehr::embedded {
 
@@ -46,6 +46,7 @@ struct State {
       statistics_valid,        // 1: statistics are those of the present factors
       expectations_stale;      // 1: a parameter was set, and expectations must be recomputed
   std::int64_t items_changed;  // 1: the items of the data are not those whose factors are stored
+  std::int64_t fresh;          // 1: the factors are a start, from which no sweep was made yet
   std::int64_t sweeping;       // 1: a sweep whose items the caller updates is in progress (lehr_step_begin)
   std::int64_t next_step,      // in such a sweep: the step at which it continues
       items,                   // number of items of the sweep's present stage
@@ -59,7 +60,10 @@ struct State {
   std::int64_t* capacity;      // the largest sizes that fit
   std::int64_t* run_sizes;     // scratch sizes, see Machine::run_sizes
   lehr_buffer *table,          // pointer to each buffer; data are in the caller's memory
-      *run_table;              // scratch table, see Machine::run_table
+      *run_table,              // scratch table, see Machine::run_table
+      *copies;                 // two tables of copies of q (Copy), if sweeps may lower the ELBO
+  Elbo reached;                // ELBO before the present sweep, if sweeps may lower it
+  double temperature;          // temperature of a sweep of lehr_step_begin
   std::int64_t* order;         // scratch of starts, see Start::order
 };
 
@@ -74,6 +78,9 @@ struct DataSet;
 inline constexpr std::uint64_t kAlignment = 64;
 /// Returns n rounded up to a multiple of kAlignment.
 constexpr std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Returns true if the buffer belongs to q: a factor or a statistic.
+inline bool is_of_q(const BufferRow& b) { return b.role == Role::factor || b.role == Role::statistic; }
 
 /// The limit of all sizes and of the bytes of a state; larger ones are refused.
 inline constexpr std::int64_t kLargest = std::int64_t{1} << 44;

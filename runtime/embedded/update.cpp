@@ -83,7 +83,7 @@ std::int32_t lehr_update(const Model* m, void* memory, const DataSet* data, doub
     copy(r, false);
     s->prepared = 0;
   }
-  s->items_changed = 1;
+  s->items_changed = s->fresh = 1;
   if (const std::int32_t status = begin(*m, memory, nullptr, 0, s)) return status;
   return finish_item_start(r.machine());
 }

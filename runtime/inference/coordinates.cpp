@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/abi.h"
+#include "runtime/machine/damping.h"
 
 namespace lehr {
 
@@ -14,13 +15,6 @@ using machine::ParameterRow;
 namespace {
 
 using MapOf = Eigen::Map<Eigen::ArrayXd>;
-
-/// Returns true if positive numbers of the array must stay positive, besides logarithmic ones.
-bool has_limit(const CoordinateArray& a) {
-  return a.row && a.row->event_rank < 2 && a.row->parameter != Parameter::mean &&
-         !(a.row->parameter == Parameter::value &&
-           (a.row->support == machine::Support::real || a.row->support == machine::Support::vector));
-}
 
 /// Returns the precision of the mean with this index. `event` is the length of one mean. 0: the arrays do not fit.
 double precision_of(std::span<const double> precision, std::size_t means, std::size_t event, std::size_t index) {
@@ -64,21 +58,7 @@ std::vector<CoordinateArray> arrays_before_sweep(const Engine& e) {
   return out;
 }
 
-bool is_logarithmic(const CoordinateArray& a) {
-  if (!a.row) return false;
-  switch (a.row->parameter) {
-    case Parameter::precision:
-    case Parameter::rate:
-      return a.row->event_rank < 2;
-    case Parameter::df:
-    case Parameter::shape_like:
-      return true;
-    case Parameter::value:
-      return a.row->support == machine::Support::positive;
-    default:
-      return false;
-  }
-}
+bool is_logarithmic(const CoordinateArray& a) { return a.row && machine::is_logarithmic(*a.row); }
 
 std::vector<double> coordinates(const Engine& e, std::span<const CoordinateArray> arrays) {
   std::vector<double> out;
@@ -125,7 +105,7 @@ bool shift(const Engine& e, std::span<const CoordinateArray> arrays, const Array
     if (is_logarithmic(a)) to = from * (factor * step.segment(begin, n)).exp();
     else to = from + factor * step.segment(begin, n);
     inside = inside && to.isFinite().all();
-    if (is_logarithmic(a) || has_limit(a)) inside = inside && (from > 0 && to <= 0).count() == 0;
+    if (a.row && machine::stays_positive(*a.row)) inside = inside && (from > 0 && to <= 0).count() == 0;
     begin += n;
   }
   return inside;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/machine/damping.h"
 #include "runtime/machine/items.h"
 #include "runtime/machine/start.h"
 
@@ -327,6 +328,39 @@ std::int32_t sum_statistics(const Machine& m) {
     if (const std::int32_t status = visit_all(m, step, {step.sum})) return status;
   }
   return 0;
+}
+
+bool may_fall(const Model& m) {
+  return std::ranges::any_of(steps_of(m), [](const StepRow& x) { return x.tangent_points == kExpectations; });
+}
+
+std::int32_t move_expectations(const Machine& m) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    if (step.tangent_points != kExpectations) continue;
+    if (const std::int32_t status = update(m, step, {})) return status;
+  }
+  return 0;
+}
+
+bool is_logarithmic(const ParameterRow& row) {
+  switch (row.parameter) {
+    case Parameter::precision:
+    case Parameter::rate:
+      return row.event_rank < 2;
+    case Parameter::df:
+    case Parameter::shape_like:
+      return true;
+    case Parameter::value:
+      return row.support == Support::positive;
+    default:
+      return false;
+  }
+}
+
+bool stays_positive(const ParameterRow& row) {
+  const bool is_real = row.support == Support::real || row.support == Support::vector;
+  return is_logarithmic(row) ||
+         (row.event_rank < 2 && row.parameter != Parameter::mean && !(row.parameter == Parameter::value && is_real));
 }
 
 std::int32_t move_tangent_points(const Machine& m) {

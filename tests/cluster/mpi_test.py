@@ -4,6 +4,7 @@
 usage: mpi_test.py LEHR. Exit code 77: this build has no MPI, or there is no mpirun.
 """
 import gzip
+import math
 import os
 import re
 import resource
@@ -155,6 +156,19 @@ def full_disk(tmp):
     print("ok full disk", flush=True)
 
 
+def effects(tmp):
+    """Expectations of links, whose sweeps are shortened where they would lower the ELBO."""
+    write(f"{tmp}/effects.lehr",
+          "model effects { plate group = 20; plate n; data x[n] : real; data g[n] : group; a ~ Normal(mean = 0, sd = 5); b ~ Normal(mean = 0, sd = 5);"
+          "tau ~ Gamma(shape = 1, rate = 1); u[group] ~ Normal(mean = 0, precision = tau); observe y[n] ~ Poisson(exp(a + b * x[n] + u[g[n]]));"
+          "observe z[n] ~ Bernoulli(logistic(a + b * x[n] + u[g[n]])); }")
+    rows = [f"{n * 7 % 11 - 5},{n * n % 20},{round(math.exp((n * 7 % 11 - 5) + n * n % 20 / 9))},{n * n % 3 % 2}" for n in range(3000)]
+    write(f"{tmp}/effects.csv", "\n".join(["x,g,y,z", *rows]) + "\n")
+    words = [f"{tmp}/effects.lehr", "--data", f"{tmp}/effects.csv", "--links", "gaussian", "--max-iter", "12"]
+    same(tmp, "links", [*words, "--search", "none"], (2, 3))
+    same(tmp, "links, searched", words, (2,))
+
+
 with temporary() as tmp:
     with gzip.open("models/data/topics/kos.ldac.gz") as f, open(f"{tmp}/kos.ldac", "wb") as to:
         shutil.copyfileobj(f, to)
@@ -162,6 +176,7 @@ with temporary() as tmp:
     same(tmp, "topics", [*TOPICS, "--search", "none", "--max-iter", "4", "--save-locals"])
     same(tmp, "streamed", [*TOPICS[:2], f"w={tmp}/kos.ldac", *TOPICS[3:], "--search", "none", "--max-iter", "3"], (3,),
          "--stream", "--spill", f"{tmp}/spill")
+    effects(tmp)
     same(tmp, "parts", [*TOPICS, "--anneal", "linear:from=2,over=4", "--parts", "3", "--max-iter", "6"], (2, 3))
     same(tmp, "one share", ["models/mixtures/gmm.lehr", "--data", "x=models/data/mixtures/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
     surveyed(tmp)

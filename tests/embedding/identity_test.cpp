@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compiler/instance/instance.h"
+#include "runtime/inference/damping.h"
 #include "runtime/inference/samplers/gibbs.h"
 #include "tests/embedding/state.h"
 #include "tests/files.h"
@@ -79,15 +80,20 @@ TEST_CASE("built objects and the JIT give the same bits on every model") {
         REQUIRE(state.init(&data, 7) == 0);
 
         REQUIRE(prepare_statistics(jit.engine()) == 0);
+        Elbo parts;
+        Damping damping(jit.engine(), {});
+        REQUIRE(damping.start() == 0);
         for (int k = 0; k < 3; ++k) {
-          REQUIRE(sweep(jit.engine(), {}) == 0);
+          damping.begin();
+          const std::int32_t status = sweep(jit.engine(), {});
+          REQUIRE(jit.engine().elbo(parts) == 0);
+          REQUIRE(damping.end(status, parts, [](const Elbo& x) { return x.value; }) == 0);
           REQUIRE(state.step(k == 1 ? &data : nullptr) == 0);
         }
         test::State whole(library, library.sizes());
         REQUIRE(whole.init(&data, 7) == 0);
         for (int k = 0; k < 3; ++k)
           REQUIRE(whole.step_in_ranges(1, false) == 0);
-        Elbo parts;
         REQUIRE(jit.engine().elbo(parts) == 0);
         double elbo = 0;
         REQUIRE(state.elbo(elbo) == 0);

@@ -37,6 +37,8 @@ METHODS = {
     "search that agrees": ["models/hierarchical/dirichlet_multinomial.lehr", "--data", "x=models/data/mixtures/phage.csv"],
     "cavi": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000"],
     "leaps": [*GMM, "--search", "none", "--tol", "1e-12", "--seed", "3"],
+    "shortened": ["models/regression/poisson_regression.lehr", "--data", "models/data/regression/coal_trend.csv", "--guide", "factorised", "--search", "none",
+                  "--leap-after", "0", "--tol", "0", "--max-iter", "2000"],
     "restarts": [*GMM, "--restarts", "20", "--tol", "1e-10"],
     "some ELBOs": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000", "--elbo-every", "7"],
     "held out": [*GMM, "--search", "none", "--test", *FAITHFUL[1:], "--test-every", "5"],
@@ -57,7 +59,7 @@ METHODS = {
     "gibbs of counts": [*COUNTS, "--method", "gibbs", "--chains", "1", "--warmup", "50", "--draws", "200"],
     "exact": ["models/networks/spin_system.lehr", "--data", "models/data/networks/spin_glass.json", "--method", "exact", "--draws", "100"],
 }
-QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs", "gibbs of counts",
+QUICK = ["search", "cavi", "shortened", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs", "gibbs of counts",
          "planes of a chain", "parts of the way"]
 
 

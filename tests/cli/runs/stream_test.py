@@ -55,6 +55,18 @@ KINDS = """model kinds {
   observe y[n]  ~ Normal(mean = mu[z[n]], precision = 1);
 }
 """
+LINKED = """model effects {
+  plate group = 30;
+  plate n;
+  data g[n] : group;
+  data x[n] : real;
+  a            ~ Normal(mean = 0, sd = 5);
+  b            ~ Normal(mean = 0, sd = 5);
+  tau          ~ Gamma(shape = 1, rate = 0.5);
+  u[group]     ~ Normal(mean = 0, precision = tau);
+  observe y[n] ~ LINK(a + b * x[n] + u[g[n]]));
+}
+"""
 
 
 def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False, batch=64):
@@ -143,10 +155,23 @@ def ascents(folder):
            [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"], "--no-opt", "vectorise-short-items", spill=True)
     ascent(folder, "sequences", f"{folder}/sequences.lehr", [f"x={folder}/s.npy"], "--no-opt", "vectorise-recurrences", spill=True)
     ascent(folder, "text", f"{folder}/kinds.lehr", [f"{folder}/kinds.csv"])
+    links(folder)
     said = run(folder, *lda, method="cavi", expect=3)
     assert "the factors of 'theta' go on from sweep to sweep" in said and "--spill DIR" in said, said
     assert "by this method" in run(folder, *lda, "--search", "quick", method="cavi", expect=2)
     assert "not part of a checkpoint" in run(folder, *lda, "--checkpoint-every", "1", method="cavi", spill=True, expect=2)
+
+
+def links(folder):
+    """Expectations of links, whose sweeps are shortened where they would lower the ELBO. Sums of the data alone have no rounding."""
+    x, g = R.integers(-9, 10, size=N) / 4, R.integers(30, size=N)
+    e = 0.5 + 0.8 * x + R.normal(size=30)[g]
+    np.savez(f"{folder}/bits.npz", x=x, g=g, y=(R.logistic(size=N) < e).astype(int))
+    np.savez(f"{folder}/counts.npz", x=x, g=g, y=R.poisson(np.exp(2 + e)))
+    for link, data in ("Bernoulli(logistic", "bits"), ("Bernoulli(probit", "bits"), ("Poisson(exp", "counts"):
+        model = write(f"{folder}/effects.lehr", LINKED.replace("LINK", link))
+        ascent(folder, f"{link}(...))", model, [f"{folder}/{data}.npz"], "--links", "gaussian", "--no-opt", "vectorise-short-items",
+               "--leap-after", "0", "--no-invariances", spill=True)
 
 
 def heavy_items(folder):
