@@ -137,6 +137,21 @@ def far():
     return "moved"
 
 
+def pairs_of_members(n=4):
+    """Effects of senders and receivers in a matrix have the factor that they have in a list of pairs: the exact posterior."""
+    model = """model ties { plate member; plate other = member; s[member] ~ Normal(mean = 0, sd = 10); r[member] ~ Normal(mean = 0, sd = 10);
+      observe tie[member, other] ~ Normal(mean = s[member] + r[other], sd = 1); }"""
+    tie = np.add.outer(RNG.normal(size=n), RNG.normal(size=n)) + RNG.normal(size=(n, n))
+    tie[np.diag_indices(n)] = np.nan
+    F = np.array([np.r_[np.arange(n) == i, np.arange(n) == j] for i in range(n) for j in range(n) if i != j], float)
+    mean, cov, log = posterior(F, tie[~np.isnan(tie)], [1e-2] * 2 * n, 1)
+    got = fit(model, {"tie": tie.tolist()})
+    near(np.r_[got.posterior["s.mean"], got.posterior["r.mean"]], mean, 1e-7, "means")
+    near(1 / np.r_[got.posterior["s.precision"], got.posterior["r.precision"]], np.diag(cov), 1e-7, "variances")
+    near(got.elbo, log, 1e-9, "log evidence")
+    return f"sd {np.sqrt(cov[0, 0]):.2f}"
+
+
 def groups_without_rows_of_all_sizes():
     return "; ".join(groups_without_rows(n) for n in (3, 6, 255, 256, 300))
 
@@ -226,4 +241,4 @@ def classes():
     return f"{got.report['iterations']} sweeps"
 
 
-finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, no_data, far, coefficients, elements, products, effects_beside_products, classes)})
+finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, no_data, far, pairs_of_members, coefficients, elements, products, effects_beside_products, classes)})
