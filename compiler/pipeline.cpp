@@ -151,13 +151,35 @@ bool set_pattern(model::Model model, model::JointGuide& guide, const density::Ex
   return guide.pattern != nullptr;
 }
 
+/// Returns true if stages update the factors of the variable, item by item.
+bool is_of_items(const schedule::Schedule& s, model::VariableId v) {
+  const conditionals::BlockId block = s.conditionals.block_of[v.index()];
+  return block.valid() && s.stage_of[block.index()];
+}
+
+/// Returns true if a term has an element of an item next to another element of the same plate that no stage updates, as
+/// s[i] + r[j] for all pairs of a plate has. The items then are no data sets of their own.
+bool reaches_across_items(const model::Model& m, const schedule::Schedule& s, model::VariableId v) {
+  if (m[v].axes.empty()) return false;
+  const model::PlateId items = m[m[v].axes[0]].set;
+  if (m[items].ordered) return false;
+  return std::ranges::any_of(s.conditionals.density.terms, [&](const density::Term& t) {
+    const auto own = std::ranges::find(t.atoms, v, &density::Atom::variable);
+    return own != t.atoms.end() && std::ranges::any_of(t.atoms, [&](const density::Atom& x) {
+             if (is_of_items(s, x.variable) || x.variable.index() >= m.variables.size()) return false;
+             for (std::size_t k = 0; k < x.axes.size(); ++k)
+               if (m[m[x.variable].axes[k]].set == items && x.axes[k] != own->axes[0]) return true;
+             return false;
+           });
+  });
+}
+
 /// Returns the variables of a model whose factors stages update, item by item.
 std::vector<model::VariableId> variables_of_items(const model::Model& model, const schedule::Schedule& s) {
   std::vector<model::VariableId> out;
-  for (std::size_t k = 0; k < model.variables.size(); ++k) {
-    const conditionals::BlockId block = s.conditionals.block_of[k];
-    if (block.valid() && s.stage_of[block.index()]) out.emplace_back(k);
-  }
+  for (std::size_t k = 0; k < model.variables.size(); ++k)
+    if (is_of_items(s, model::VariableId(k)) && !reaches_across_items(model, s, model::VariableId(k)))
+      out.emplace_back(k);
   return out;
 }
 

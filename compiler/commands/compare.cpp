@@ -15,6 +15,7 @@
 #include "compiler/console/settings.h"
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
+#include "compiler/posterior/rounded_mean.h"
 #include "runtime/output/saved_fit.h"
 #include "runtime/terminal/printable.h"
 
@@ -36,20 +37,11 @@ struct Pair {
   double distance() const { return std::abs(mean[0] - mean[1]) / std::max(sd[0], sd[1]); }
 };
 
-/// Returns a name for each scalar of a variable, as "mu[a, 3]": by labels of the axes, or positions from 0.
+/// Returns a name for each scalar of a variable, as "mu[a, 3]": by labels of the axes, or numbers.
 std::vector<std::string> names_of(const SavedFit& fit, const SavedVariable& v, const Moments& m) {
-  std::vector<std::string> axes = v.axes;
-  axes.insert(axes.end(), v.event.begin(), v.event.end());
-  std::vector<std::int64_t> shape = m.elements;
-  shape.insert(shape.end(), m.event.begin(), m.event.end());
   std::vector<std::string> out;
   for (std::size_t i = 0; i < m.mean.size(); ++i) {
-    std::vector<std::string> at;
-    const std::vector<std::size_t> index = unravel(shape, i);
-    for (std::size_t k = 0; k < index.size(); ++k) {
-      const std::string* label = k < axes.size() ? find_label(fit, axes[k], index[k]) : nullptr;
-      at.push_back(label ? *label : fmt::format("{}", index[k]));
-    }
+    const std::vector<std::string> at = index_of(fit, v, m, i);
     out.push_back(at.empty() ? v.name : fmt::format("{}[{}]", v.name, fmt::join(at, ", ")));
   }
   return out;
@@ -105,8 +97,9 @@ ExitCode compare_scalars(const SavedFit& a, const SavedFit& b, std::size_t top) 
   fmt::print("\n{:24} {:>12} {:>10} {:>12} {:>10} {:>9} {:>9}\n", "", "mean", "sd", "mean", "sd", "apart", "ratio");
   for (std::size_t k = 0; k < pairs.size() && k < top; ++k) {
     const Pair& p = pairs[k];
-    fmt::print("{:24} {:12.6g} {:10.4g} {:12.6g} {:10.4g} {:9.3g} {:9.3g}\n", printable(p.name), p.mean[0], p.sd[0],
-               p.mean[1], p.sd[1], p.distance(), p.sd[0] / p.sd[1]);
+    fmt::print("{:24} {:>12} {:10.4g} {:>12} {:10.4g} {:9.3g} {:9.3g}\n", printable(p.name),
+               rounded_mean(p.mean[0], p.sd[0], 6), p.sd[0], rounded_mean(p.mean[1], p.sd[1], 6), p.sd[1], p.distance(),
+               p.sd[0] / p.sd[1]);
   }
   if (pairs.size() > top) fmt::print("and {} numbers that are less far apart (--top)\n", pairs.size() - top);
   return ExitCode::done;

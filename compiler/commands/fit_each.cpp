@@ -111,7 +111,9 @@ GroupRow row_of(const FitArguments& o, const std::string& group, Result<WholeFit
   out.elbo = outcome.elbo;
   out.sweeps = static_cast<double>(outcome.iterations);
   out.warnings = texts_of(fit->warnings);
-  out.numbers = tabled_numbers(saved_fit(fit->summary, fit->run.posterior));
+  SavedFit saved = saved_fit(fit->summary, fit->run.posterior);
+  saved.sds = fit->run.sds;
+  out.numbers = tabled_numbers(saved);
   if (outcome.status == Status::numerical_failure) out.error = Error{ExitCode::numerical, "", outcome.failure, {}};
   if (!o.save_each) return out;
   if (Result<bool> r = write_group(o, group, *fit); !r) out.error = r.error();

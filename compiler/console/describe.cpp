@@ -16,6 +16,7 @@
 #include "compiler/options/methods.h"
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
+#include "compiler/posterior/rounded_mean.h"
 #include "runtime/output/fit_files.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
@@ -31,7 +32,7 @@ constexpr std::size_t kMatrix = 6;         // matrices with more rows are shown 
 std::string cell(const Moments& m, std::size_t at) {
   if (m.simplex && m.sd.empty()) return fmt::format("{:.4f}", m.mean[at]);
   if (m.sd.empty()) return fmt::format("{:.4g}", m.mean[at]);
-  return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
+  return fmt::format("{} ({:.2g})", rounded_mean(m.mean[at], m.sd[at], 4), m.sd[at]);
 }
 
 /// The elements of a variable in a description.
@@ -194,15 +195,12 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   const double own = by.empty() ? 0 : sd_of_factor(fit, v);
   const std::string quantity = m->simplex ? "probability" : "mean";
   if (m->mean.size() == 1) {
-    return out + fmt::format("{} {:.6g}", quantity, m->mean[0]) +
+    return out + fmt::format("{} {}", quantity, rounded_mean(m->mean[0], m->sd.empty() ? 0 : m->sd[0], 6)) +
            (m->sd.empty() ? "" : fmt::format(", sd {:.4g}{}", m->sd[0], by)) +
            (own > 0 && !is_near(own, m->sd[0]) ? fmt::format(", {:.4g} of the factor", own) : "") + "\n";
   }
 
-  std::vector<std::string> plates(v.axes);
-  plates.erase(plates.begin(),
-               plates.begin() + std::max<std::ptrdiff_t>(0, std::ssize(plates) - std::ssize(m->elements)));
-  plates.resize(m->elements.size());
+  std::vector<std::string> plates = stored_axes(fit, v.axes, m->elements.size());
   std::string event_plate = v.event.empty() ? "" : v.event.back();
   if (m->event.size() == 1) {
     const auto k = static_cast<std::size_t>(m->event[0]);

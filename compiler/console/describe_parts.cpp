@@ -8,6 +8,7 @@
 
 #include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
+#include "compiler/posterior/rounded_mean.h"
 #include "compiler/posterior/saved_draws.h"
 #include "runtime/terminal/printable.h"
 
@@ -51,7 +52,7 @@ std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::siz
   };
   constexpr Column kColumns[] = {{kDrawnMean, "{:.4g}"},    {kDrawnSd, "{:.3g}"},      {kDrawnMcse, "{:.2g}"},
                                  {kDrawnEssBulk, "{:.0f}"}, {kDrawnEssTail, "{:.0f}"}, {kDrawnRHat, "{:.3f}"}};
-  const NamedArray* mean = v.find(kDrawnMean);
+  const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
   const std::size_t all = mean ? mean->values.size() : 0;
   if (all == 0) return "  no elements\n";
   std::vector<Row> lines(1, Row{""});
@@ -62,7 +63,10 @@ std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::siz
     Row& line = lines.emplace_back(1, mean->shape.empty() ? v.name : element(fit, plates, mean->shape, i));
     for (const Column& c : kColumns) {
       const NamedArray* a = v.find(c.name);
-      line.push_back(a && i < a->values.size() ? fmt::format(fmt::runtime(c.format), a->values[i]) : "");
+      const bool is_mean = a == mean && sd && i < sd->values.size();
+      line.push_back(is_mean                     ? rounded_mean(a->values[i], sd->values[i], 4)
+                     : a && i < a->values.size() ? fmt::format(fmt::runtime(c.format), a->values[i])
+                                                 : "");
     }
   }
   return table(lines) + omitted_elements_line(all, max_elements);

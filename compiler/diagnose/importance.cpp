@@ -149,10 +149,20 @@ bool is_barren(const RestoredFit& s, const DrawnFactor& d, std::size_t element) 
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width), [](double x) { return x == 0; });
 }
 
+/// Returns true if the data have the value of the element, which is then neither drawn nor summed out.
+bool is_known(const RestoredFit& s, VariableId v, std::size_t element, std::size_t width) {
+  const std::vector<double>& x = s.data().observed[v.index()].values;
+  return s.model()[v].clamped && element * width < x.size() && !std::isnan(x[element * width]);
+}
+
 /// The log joint density of the data and the drawn variables, the others summed out.
 class Joint {
  public:
-  Joint(const RestoredFit& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {}
+  Joint(const RestoredFit& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {
+    for (std::size_t k = 0; k < s.model().variables.size(); ++k)
+      if (s.model().variables[k].clamped)
+        std::ranges::copy(s.data().observed[k].values, forward_.values(VariableId(k)).begin());
+  }
 
   /// Returns the values at which the density is evaluated.
   ModelEvaluator& forward() { return forward_; }
@@ -178,16 +188,16 @@ class Joint {
   const std::optional<SumTooLarge>& too_large() const { return too_large_; }
 
  private:
-  /// Lists the elements that have values. The list is the same for all draws.
+  /// Lists the elements that have values; those that are summed out have none. The list is the same for all draws.
   void list() {
     const Model& m = forward_.model();
     for (std::size_t k = 0; k < m.statements.size(); ++k) {
       const Statement& s = m.statements[k];
-      if (summed_[s.variable.index()]) continue;
       IndexValues at = forward_.origin();
       forward_.each(s.index_vars, at, [&] {
         const Element e = forward_.element(s, at);
-        const double n = m[s.variable].observed ? multiplicity_of(m, forward_.data(), s, at) : 1;
+        const bool known = m[s.variable].observed || m[s.variable].clamped;
+        const double n = known ? multiplicity_of(m, forward_.data(), s, at) : 1;
         if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});
       });
     }
@@ -261,6 +271,7 @@ double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluato
     }
     for (std::size_t e = 0; e < d.draws.size(); ++e) {
       if (is_barren(s, d, e)) continue;
+      if (d.members.size() == 1 && is_known(s, d.members[0], e, f.width(d.members[0]))) continue;
       const std::vector<double> x = d.draws[e](rng);
       if (!d.point) density += log_q(d, e, f, x);
       auto from = x.begin();

@@ -316,17 +316,21 @@ void add_centring_offset(std::span<double> values, const std::vector<double>& re
 }
 
 std::optional<CentredModel> centre_model(const Model& m, const BoundData& data) {
-  // Joint factors store locations as distances from zero, so only a mean with its precision may share a factor.
-  const auto are_a_pair = [&](const model::JointGuide& joint) {
+  // Other factors than Normal ones, and of a mean with its precision, store locations as distances from zero.
+  const auto may_move = [&](const model::JointGuide& joint) {
     const std::vector<VariableId>& block = joint.members;
-    const auto has = [&](math::Support s) {
+    using math::Support;
+    const auto has = [&](Support s) {
       return std::ranges::any_of(block, [&](VariableId v) { return m[v].support == s; });
     };
-    using math::Support;
+    const auto is_normal = [&](VariableId v) {
+      return m[v].support == Support::real || m[v].support == Support::vector;
+    };
+    if (std::ranges::all_of(block, is_normal)) return true;
     return block.size() == 2 && m[block[0]].axes.size() == m[block[1]].axes.size() &&
            ((has(Support::real) && has(Support::positive)) || (has(Support::vector) && has(Support::spd_matrix)));
   };
-  if (!std::ranges::all_of(m.guide.joint, are_a_pair) || !m.joint_priors.empty()) return std::nullopt;
+  if (!std::ranges::all_of(m.guide.joint, may_move) || !m.joint_priors.empty()) return std::nullopt;
   if (std::ranges::count(data.clamped, true) > 0) return std::nullopt;
   std::optional<Propagation> accepted;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -11,6 +11,7 @@
 #include "compiler/instance/barren.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
+#include "compiler/model/walk.h"
 #include "compiler/posterior/posterior_prior_model.h"
 
 namespace lehr {
@@ -21,6 +22,33 @@ bool has_new_factors(const model::Guide& now, const model::Guide& before) {
   return !std::ranges::equal(now.joint, before.joint, [](const model::JointGuide& a, const model::JointGuide& b) {
     return a.members == b.members && a.pattern == b.pattern;
   });
+}
+
+/// Returns the model with the joint factors that the data choose. Variables that no data reach, those with `masks`,
+/// share a factor only if it has all latent variables that their distributions read: they would narrow the others.
+model::Model joined(const model::Model& m, const Analysed& complete, const density::ExpandOptions& options,
+                    const Masks& masks, const BoundData& data) {
+  const Masks unreached = unreached_masks(masks);
+  Masks alone(unreached.size());
+  for (;;) {
+    model::Model out = with_joint_factors(m, complete, with_masks(options, alone), data);
+    bool again = false;
+    for (std::size_t k = 0; k < unreached.size(); ++k) {
+      if (unreached[k].empty() || !alone[k].empty()) continue;
+      for (const model::JointGuide& joint : out.guide.joint) {
+        const auto is_outside = [&](const model::VariableRef* r) {
+          return model::is_latent(m[r->variable]) && !joint.has(r->variable);
+        };
+        const model::Statement& s = m[m.variables[k].statement];
+        if (!joint.has(model::VariableId(k)) ||
+            std::ranges::none_of(model::references_under(m, model::roots_of(s)), is_outside))
+          continue;
+        alone[k] = unreached[k];
+        again = true;
+      }
+    }
+    if (!again) return out;
+  }
 }
 
 /// Returns what analyse() does, which is in the cache under this key if there is a cache.
@@ -50,11 +78,8 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   const Masks barren = find_barren(resolved, *data);
-  const auto joined = [&] {
-    return with_joint_factors(resolved, complete, with_masks(expand_options(*data), unreached_masks(barren)), *data);
-  };
-  // Joint factors store locations as distances from zero, so a model in distances from references has none of its own.
-  const model::Model guided = moved ? std::move(moved->model) : joined();
+  BoundData& used = moved ? moved->data : *data;
+  const model::Model guided = joined(moved ? moved->model : resolved, complete, expand_options(*data), barren, used);
   const Masks masks = without_members(guided.guide, barren);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::vector<std::string> joinable;
@@ -73,25 +98,18 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   }
   if (!analysed) return std::optional<BoundModel>();
   // The new analysis may have added auxiliary variables, which come last and have no data.
-  data->observed.resize(analysed->model.variables.size());
-  add_sizes(analysed->model, *data);
-  add_masks(analysed->model, masks, moved ? moved->data : *data);
-  if (!moved)
-    return std::optional<BoundModel>(BoundModel{std::move(*analysed),
-                                                std::move(*data),
-                                                {},
-                                                guided,
-                                                {},
-                                                std::move(digests),
-                                                std::move(key),
-                                                std::move(joinable)});
+  used.observed.resize(analysed->model.variables.size());
+  add_sizes(analysed->model, used);
+  add_masks(analysed->model, masks, used);
+  CentringOffsets references = moved ? std::move(moved->references) : CentringOffsets();
   return std::optional<BoundModel>(BoundModel{std::move(*analysed),
-                                              std::move(moved->data),
-                                              std::move(moved->references),
+                                              std::move(used),
+                                              std::move(references),
                                               guided,
                                               {},
                                               std::move(digests),
-                                              std::move(key)});
+                                              std::move(key),
+                                              std::move(joinable)});
 }
 
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
@@ -100,8 +118,7 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   BoundData data = streamed->whole();
   density::ExpandOptions options = expand_options(data);
   Masks outside = streamed->barren_outside();
-  const model::Model guided =
-      with_joint_factors(resolved, complete, with_masks(options, unreached_masks(outside)), data);
+  const model::Model guided = joined(resolved, complete, options, outside, data);
   const auto is_joint = [&](model::VariableId v) {
     return std::ranges::any_of(guided.guide.joint, [&](const model::JointGuide& joint) { return joint.has(v); });
   };

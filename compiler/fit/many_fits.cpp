@@ -53,23 +53,6 @@ Result<WholeFit> fit_one(const FitTask& task, const ManyData& data, std::size_t 
   return Error{ExitCode::internal, "", std::string("internal error: ") + e.what(), {}};
 }
 
-/// Returns the index of a number in its variable: "[2, red]"; empty for a variable of one number.
-std::string index_of(const SavedFit& fit, const std::vector<std::string>& axes, const std::vector<std::int64_t>& shape,
-                     std::size_t position) {
-  std::vector<std::string> out;
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    const auto n = static_cast<std::size_t>(shape[k]);
-    std::vector<std::string> path;
-    for (const auto& [plate, number] : path_of(fit, axes[k], position % n)) {
-      const std::string* const label = find_label(fit, plate, number);
-      path.push_back(label ? *label : fmt::format("{}", first_number(fit, plate) + number));
-    }
-    out.insert(out.begin(), path.begin(), path.end());
-    position /= n;
-  }
-  return out.empty() ? "" : fmt::format("[{}]", fmt::join(out, ","));
-}
-
 }  // namespace
 
 void fit_many(const FitTask& task, const ManyData& data, std::size_t threads, const ManyResults& results) {
@@ -95,14 +78,10 @@ std::vector<PosteriorNumber> tabled_numbers(const SavedFit& fit) {
   for (const SavedVariable& v : fit.variables) {
     const std::optional<Moments> m = v.members.empty() && !v.parameters.empty() ? moments_of(fit, v) : std::nullopt;
     if (!m || m->mean.size() > kMostTabledNumbers) continue;
-    std::vector<std::int64_t> shape = m->elements;
-    shape.insert(shape.end(), m->event.begin(), m->event.end());
-    std::vector<std::string> axes = v.axes;
-    axes.insert(axes.end(), v.event.begin(), v.event.end());
-    axes.resize(shape.size());
     for (std::size_t i = 0; i < m->mean.size(); ++i) {
       const double sd = m->sd.size() == m->mean.size() ? m->sd[i] : std::numeric_limits<double>::quiet_NaN();
-      out.push_back({v.name + index_of(fit, axes, shape, i), m->mean[i], sd});
+      const std::vector<std::string> index = index_of(fit, v, *m, i);
+      out.push_back({v.name + (index.empty() ? "" : fmt::format("[{}]", fmt::join(index, ","))), m->mean[i], sd});
     }
   }
   return out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/binding/table_rows.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/fit/bind_missing.h"
 #include "compiler/fit/item_independence.h"
@@ -35,6 +36,12 @@ Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
 }
 
+/// Returns the error for data of a variable that is latent where they have no values.
+Error latent_here(const std::string& variable) {
+  return refused(fmt::format("some values of '{}' are missing, and it is latent there", variable),
+                 {"items with gaps in variables that others depend on are not read in pieces yet"});
+}
+
 /// Returns the error for files that have changed since the survey.
 Error changed(const std::string& where) {
   return data_error(where, "the data have changed while they were read",
@@ -46,16 +53,17 @@ struct ArrayOfModel {
   const std::string& name;             // of the array
   const std::vector<PlateId>& axes;    // its plates
   std::optional<GivenId> given;        // set for a given
-  std::optional<VariableId> variable;  // set for an observed variable
+  std::optional<VariableId> variable;  // set for an observed variable, or a latent one that data may have values of
 };
 
-/// Returns all givens and observed variables.
+/// Returns all givens and variables that data may have values of.
 std::vector<ArrayOfModel> arrays_of_model(const Model& m) {
   std::vector<ArrayOfModel> out;
   for (std::size_t k = 0; k < m.givens.size(); ++k)
     out.push_back({m.givens[k].name, m.givens[k].axes, GivenId(k), std::nullopt});
   for (std::size_t k = 0; k < m.variables.size(); ++k)
-    if (m.variables[k].observed) out.push_back({m.variables[k].name, m.variables[k].axes, std::nullopt, VariableId(k)});
+    if (m.variables[k].observed || is_latent(m.variables[k]))
+      out.push_back({m.variables[k].name, m.variables[k].axes, std::nullopt, VariableId(k)});
   return out;
 }
 
@@ -92,6 +100,9 @@ std::optional<Error> OutOfCoreData::add_file(const RowBinding& file, const std::
   if (!streamed) part = file.read({&all, 1});
   if (!part) return part.error();
   for (auto& [name, array] : *part) {
+    const auto v = std::ranges::find(model_.variables, name, &Variable::name);
+    if (streamed && v != model_.variables.end() && is_latent(*v) && (array.named_by_binding || is_column(array)))
+      return latent_here(name);
     if (survey_.arrays.contains(name) || other_arrays_.contains(name))
       return data_error(option("data") + " " + binding, fmt::format("'{}' is given twice", printable(name)));
     if (streamed) survey_.arrays[name];
@@ -223,9 +234,7 @@ std::optional<Error> OutOfCoreData::note(const Dataset& arrays) {
 
 std::optional<Error> OutOfCoreData::check(const BoundData& part) {
   if (const auto k = std::ranges::find(part.clamped, true); k != part.clamped.end())
-    return refused(fmt::format("some values of '{}' are missing, and it is latent there",
-                               model_.variables[static_cast<std::size_t>(k - part.clamped.begin())].name),
-                   {"items with gaps in variables that others depend on are not read in pieces yet"});
+    return latent_here(model_.variables[static_cast<std::size_t>(k - part.clamped.begin())].name);
   const auto add = [&](CheckedArray& to, const BoundArray& a, const std::vector<PlateId>& axes,
                        const std::vector<PlateId>& event, bool real) {
     survey_.digest = digest_after(survey_.digest, a.values);

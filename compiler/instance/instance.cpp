@@ -288,6 +288,31 @@ const std::vector<double>* Instance::reference(const ParameterSlot& slot) const 
   return std::ranges::any_of(parameters, moves) ? centring_offset_of(references_, slot.variable) : nullptr;
 }
 
+void Instance::set_offsets(CentringOffsets references) {
+  references_ = std::move(references);
+  if (references_.empty()) return;
+  references_.resize(model_.variables.size());
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    const model::Variable& v = model_.variables[k];
+    if (!is_joint(v) || (v.support != math::Support::vector && v.support != math::Support::sparse)) continue;
+    std::vector<double> all;
+    const std::vector<MemberLayout> layouts = members_of(model_, model::VariableId(k), plate_sizes_);
+    for (std::size_t j = 0; j < layouts.size(); ++j) {
+      const auto* from = centring_offset_of(references_, v.auxiliary->members[j].variable);
+      if (!from) continue;
+      for (std::size_t i = 0; i < layouts[j].at.size(); ++i) {
+        all.resize(std::max(all.size(), layouts[j].at[i] + 1), 0.0);
+        all[layouts[j].at[i]] = (*from)[i % from->size()];
+      }
+    }
+    if (all.empty()) continue;
+    for (const MemberLayout& x : layouts)
+      for (const std::size_t at : x.at)
+        all.resize(std::max(all.size(), at + 1), 0.0);
+    references_[k] = std::move(all);
+  }
+}
+
 Error Instance::failed(std::int32_t status) const {
   const bool data = status >= loops::kFailData;
   return {data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
@@ -309,7 +334,10 @@ Result<bool> Instance::set_draw(const std::vector<std::vector<double>>& values) 
   std::vector<NamedArray> of_members;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const model::Variable& v = model_.variables[k];
-    if (v.joint && !values[k].empty()) of_members.push_back({v.name + ".value", {std::ssize(values[k])}, values[k]});
+    if (!v.joint || values[k].empty()) continue;
+    of_members.push_back({v.name + ".value", {std::ssize(values[k])}, values[k]});
+    if (const auto* from = centring_offset_of(references_, model::VariableId(k)))
+      add_centring_offset(of_members.back().values, *from, 1);
   }
   if (Result<bool> r = of_members.empty() ? true : set(of_members, ""); !r) return r.error();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
@@ -346,11 +374,14 @@ bool Instance::is_first_of_joint(const ParameterSlot& slot) const {
          std::ranges::find(all, slot.variable, &ParameterSlot::variable)->name == slot.name;
 }
 
-std::vector<NamedArray> Instance::factor_of(model::VariableId joint) const {
+std::vector<NamedArray> Instance::factor_of(model::VariableId joint, LocationOrigin origin) const {
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (slot.variable != joint) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
-    if (slot.variable == joint) out.push_back({slot.name, shape(slot), {x.begin(), x.end()}});
+    out.push_back({slot.name, shape(slot), {x.begin(), x.end()}});
+    if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr)
+      add_centring_offset(out.back().values, *from, 1);
   }
   return out;
 }
@@ -500,7 +531,7 @@ void Instance::append_draw(std::vector<NamedArray>& draws, bool locals, Location
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
     if (is_first_of_joint(slot) && (!slot.local || locals)) {
-      for (NamedArray& member : marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_)) {
+      for (NamedArray& member : marginals(model_, slot.variable, factor_of(slot.variable, origin), plate_sizes_)) {
         const std::string name = member.name.substr(0, member.name.rfind('.'));
         const auto of = std::ranges::find(model_.variables, name, &model::Variable::name);
         if (first) {
@@ -547,7 +578,7 @@ std::vector<NamedArray> Instance::posterior(bool locals, LocationOrigin origin) 
       add_centring_offset(out.back().values, *from, 1);
     if (!is_first_of_joint(slot)) continue;
     std::ranges::move(coordinates_of_entries(slot.variable), std::back_inserter(out));
-    std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),
+    std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable, origin), plate_sizes_),
                       std::back_inserter(out));
   }
   return out;

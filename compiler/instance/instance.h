@@ -80,8 +80,9 @@ class Instance {
   ~Instance();
 
   /// Sets the reference values that were subtracted from model and data (centre_model). From then on, arrays that come
-  /// in by name have them subtracted, and arrays that go out have them added.
-  void set_offsets(CentringOffsets references) { references_ = std::move(references); }
+  /// in by name have them subtracted, and arrays that go out have them added. A joint factor of Normal variables has
+  /// those of its members.
+  void set_offsets(CentringOffsets references);
 
   /// Returns the engine, which owns the memory and runs the functions.
   Engine& engine();
@@ -169,7 +170,7 @@ class Instance {
   /// Returns true if the slot is the first array of a joint variable.
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
   /// Returns the current parameters of a joint variable's factor as arrays with names.
-  std::vector<NamedArray> factor_of(model::VariableId joint) const;
+  std::vector<NamedArray> factor_of(model::VariableId joint, LocationOrigin origin = LocationOrigin::zero) const;
   /// Returns `arrays` with the arrays of joint variables in place of those of their members. The arrays of a joint
   /// variable are its current factor, with the parameters or values of the members written into it. Parameters that no
   /// given array sets keep their current values; a member's precision is entered without correlations to other members.

@@ -83,7 +83,9 @@ Result<lehr_arrays> table_of(const std::vector<Result<Fit>>& fits) {
     elbo[k] = fit.elbo();
     sweeps[k] = static_cast<double>(fit.iterations());
     warnings[k] = static_cast<double>(fit.warnings().size());
-    for (const PosteriorNumber& x : tabled_numbers(saved_fit(fit.impl().summary, fit.impl().run.posterior))) {
+    SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
+    saved.sds = fit.impl().run.sds;
+    for (const PosteriorNumber& x : tabled_numbers(saved)) {
       const auto [column, is_new] = moments.try_emplace(x.name, none, none);
       if (is_new) order.push_back(x.name);
       column->second.first[k] = x.mean;

@@ -3,11 +3,11 @@
 #include "compiler/posterior/element_names.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/posterior/moments.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -52,6 +52,35 @@ std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
   for (const std::size_t k : unravel(extents, position))
     names.push_back(element(fit, plates[names.size()], k));
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> stored_axes(const SavedFit& fit, std::vector<std::string> plates, std::size_t count) {
+  for (std::size_t k = plates.size(); k-- > 1 && plates.size() > count;) {
+    const auto it = fit.nested.find(plates[k]);
+    if (it != fit.nested.end() && it->second.in == plates[k - 1])
+      plates.erase(plates.begin() + static_cast<std::ptrdiff_t>(k - 1));
+  }
+  // Without the rows of nested plates, those that are left out are at the front.
+  if (plates.size() > count) plates.erase(plates.begin(), plates.end() - static_cast<std::ptrdiff_t>(count));
+  while (plates.size() < count)
+    plates.insert(plates.begin(), fmt::format("axis_{}", count - plates.size() - 1));
+  return plates;
+}
+
+std::vector<std::string> index_of(const SavedFit& fit, const SavedVariable& v, const Moments& m, std::size_t position) {
+  std::vector<std::string> axes = stored_axes(fit, v.axes, m.elements.size());
+  std::ranges::copy(stored_axes(fit, v.event, m.event.size()), std::back_inserter(axes));
+  std::vector<std::int64_t> shape = m.elements;
+  shape.insert(shape.end(), m.event.begin(), m.event.end());
+  const std::vector<std::size_t> at = unravel(shape, position);
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    for (const auto& [plate, number] : path_of(fit, axes[k], at[k])) {
+      const std::string* label = find_label(fit, plate, number);
+      out.push_back(label ? *label : fmt::format("{}", first_number(fit, plate) + number));
+    }
+  }
+  return out;
 }
 
 std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/posterior/moments.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {
@@ -35,6 +36,13 @@ std::string element(const SavedFit& fit, const std::string& plate, std::size_t i
 /// elements along each axis, separated by commas.
 std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
                     const std::vector<std::int64_t>& extents, std::size_t position);
+
+/// Returns the plates of the `count` axes of a stored array whose elements lie on `plates`: a nested plate and the
+/// plate before it that contains it are one axis. An axis without a plate is named `axis_K` for position K.
+std::vector<std::string> stored_axes(const SavedFit& fit, std::vector<std::string> plates, std::size_t count);
+/// Returns the index of the number at a position of the variable's moments: a label for each axis, or the number of the
+/// element as the model counts it. Of a nested plate there are the plates that contain it, then the element in its row.
+std::vector<std::string> index_of(const SavedFit& fit, const SavedVariable& v, const Moments& m, std::size_t position);
 
 /// Returns the weight of every element of a plate: the mean of the Dirichlet factor over it, averaged over the elements
 /// of that variable. The weights sum to 1. Returns an empty list if there is no such factor, or more than one.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/posterior/element_names.h"
 #include "compiler/posterior/moments.h"
 #include "compiler/posterior/saved_draws.h"
 #include "runtime/output/fit_files.h"
@@ -25,22 +26,13 @@ std::vector<double> or_none(std::vector<double> values, std::size_t count) {
   return values;
 }
 
-/// Returns the last `n` plates; missing ones are named by position.
-std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
-  while (plates.size() > n)
-    plates.erase(plates.begin());
-  while (plates.size() < n)
-    plates.insert(plates.begin(), fmt::format("axis_{}", n - plates.size() - 1));
-  return plates;
-}
-
 /// Returns the numbers of a variable from its factor, or nullopt if it has none.
 std::optional<VariableSummary> of_factor(const SavedFit& fit, const SavedVariable& v) {
   if (v.parameters.empty()) return std::nullopt;
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) return std::nullopt;
-  VariableSummary out{v.name, last(v.axes, m->elements.size()), m->elements, {}, {}, {}};
-  for (const std::string& plate : last(v.event, m->event.size()))
+  VariableSummary out{v.name, stored_axes(fit, v.axes, m->elements.size()), m->elements, {}, {}, {}};
+  for (const std::string& plate : stored_axes(fit, v.event, m->event.size()))
     out.axes.push_back(plate);
   out.shape.insert(out.shape.end(), m->event.begin(), m->event.end());
   out.mean = std::move(m->mean);

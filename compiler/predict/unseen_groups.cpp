@@ -183,6 +183,7 @@ class PlateEnlarger {
     for (std::int64_t k = before; k < called_for; ++k)
       names.push_back(fmt::format("{}", model_[plate].from + k));
     if (std::optional<Error> e = size || more || fixed ? std::nullopt : beyond_the_end(plate, before)) return *e;
+    if (std::optional<Error> e = size || more || fixed ? std::nullopt : unknown_column(plate)) return *e;
     std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
     if (!fixed) after = std::max(after, longest(plate));
     if (after == before) return std::nullopt;
@@ -219,6 +220,30 @@ class PlateEnlarger {
                  fmt::format("the data have element {} of '{}', which has {} elements in the fit, 0 to {}", most - 1,
                              name, before, before - 1),
                  {fmt::format("{} {}=+{} predicts {} more", option("sizes"), name, most - before, most - before)}};
+  }
+
+  /// Returns an error if columns of covariates are named by elements of the fit, and others are not: they may be
+  /// columns of something else.
+  std::optional<Error> unknown_column(PlateId plate) const {
+    const std::string& name = model_[plate].name;
+    const auto known = fit_.labels.find(name);
+    if (known == fit_.labels.end()) return std::nullopt;
+    const std::set<std::string> labels(known->second.begin(), known->second.end());
+    const auto is_new = [&](const std::string& label) { return !labels.contains(label); };
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (a == out_.data.end() || slot.observed || slot.values == plate) continue;
+      const std::vector<std::string> columns = labels_in(slot, a->second, plate, labels);
+      const auto found = std::ranges::find_if(columns, is_new);
+      if (found == columns.end()) continue;
+      const auto more = std::ranges::count_if(columns, is_new);
+      return Error{ExitCode::data,
+                   a->second.source,
+                   fmt::format("'{}' is no element of plate '{}', and others of the columns are",
+                               printable(*found, found->size()), name),
+                   {fmt::format("{} {}=+{} predicts {} more", option("sizes"), name, more, more)}};
+    }
+    return std::nullopt;
   }
 
   /// Returns the error for a plate that cannot grow.

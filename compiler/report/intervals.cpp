@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/posterior/element_names.h"
+#include "compiler/posterior/rounded_mean.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plots.h"
 #include "compiler/report/scale.h"
@@ -71,9 +72,9 @@ Markup strip(const Interval& r, const Axis& axis) {
 /// Returns a row of the table; exact numbers are in its data-* attributes.
 Markup row(const Interval& r, const Axis& axis) {
   if (r.group) return element("tr", {{"class", "group"}}, text_element("th", r.name, {{"colspan", "3"}}));
-  Markup is = text(r.shown_text.empty() ? rounded_text(r.mean) : r.shown_text);
+  Markup is = text(r.shown_text.empty() ? (std::isnan(r.mean) ? "" : rounded_mean(r.mean, r.sd, 4)) : r.shown_text);
   if (std::isfinite(r.low) && std::isfinite(r.high))
-    is += text_element("small", fmt::format(" [{:.3g}, {:.3g}]", r.low, r.high));
+    is += text_element("small", fmt::format(" [{}, {}]", rounded_mean(r.low, r.sd, 3), rounded_mean(r.high, r.sd, 3)));
   else if (std::isfinite(r.sd)) is += text_element("small", fmt::format(" (sd {:.3g})", r.sd));
   const auto raw = [](double x) { return std::isnan(x) ? "" : exact_text(x); };
   return element("tr",

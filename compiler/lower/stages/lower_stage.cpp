@@ -295,18 +295,23 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     // With one pass the probabilities are final, so the chain may add them to statistics right away.
     hooks.add_rows = w.mode == StageMode::update && !w.stage.iterate;
     if (change) {
+      // Numbers that stand for infinity, precisions of known values and absent limits, have no size.
+      const auto& statistics = s_.conditionals[b].factor->statistics;
+      const bool limited =
+          std::ranges::find(statistics, math::Stat::above, &math::StatisticRow::stat) != statistics.end();
+      const double infinity = limited                                   ? 1e-100 * kPointPrecision
+                              : m_[s_.conditionals[b].variable].clamped ? kPointPrecision
+                                                                        : 0;
       hooks.before = [&](const std::vector<ExprId>& element) {
         each_parameter(w.arrays, b, element,
                        [&](BufferId old, const std::vector<ExprId>& event, ExprId now) { b_.store(old, event, now); });
       };
-      hooks.after = [&](const std::vector<ExprId>& element) {
+      hooks.after = [&, infinity](const std::vector<ExprId>& element) {
         each_parameter(w.arrays, b, element, [&](BufferId old, const std::vector<ExprId>& event, ExprId now) {
           const ExprId was = b_.load(old, event);
           const ExprId size = b_.abs(was);
           b_.accumulate(change->moved, b_.abs(b_.sub(now, was)));
-          b_.accumulate(change->size, m_[s_.conditionals[b].variable].clamped
-                                          ? b_.select(b_.less(size, b_.f(kPointPrecision)), size, b_.f(0))
-                                          : size);
+          b_.accumulate(change->size, infinity > 0 ? b_.select(b_.less(size, b_.f(infinity)), size, b_.f(0)) : size);
         });
       };
     }

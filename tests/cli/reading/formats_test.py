@@ -328,6 +328,16 @@ def columns():
     assert "'f' has 1 element that the fit has not seen ('c')" in said, said
     lines = [line.split(",")[:3] for line in read("p.csv").splitlines() if line.startswith(("m,", "x,"))]
     assert lines == [["m", "c", ""], ["x", "c", "0"], ["x", "c", "1"]]
+    # A column of covariates that the fit does not know may be one of something else.
+    write("slopes.lehr", "model m { plate n; plate k; data x[n, k] : real; w[k] ~ Normal(mean = 0, sd = 3);"
+          " observe y[n] ~ Normal(mean = sum(k) w[k] * x[n, k], sd = 1); }")
+    write_lines("slopes.csv", ["a,b,y", "1,0,10", "0,1,20", "1,1,30"])
+    write_lines("year.csv", ["a,year,b", "1,2020,0"])
+    lehr("fit", "slopes.lehr", "--data", "x=slopes.csv:a,b", "--data", "y=slopes.csv:y", "--out", "named")
+    error = lehr("predict", "named", "--data", "x=year.csv", "--out", "p.csv", code=4).stderr
+    assert "'year' is no element of plate 'k', and others of the columns are" in error and "--sizes k=+1" in error, error
+    lehr("predict", "named", "--data", "x=year.csv", "--sizes", "k=+1", "--out", "p.csv")
+    assert read("p.csv").splitlines()[1].startswith("w,year,"), read("p.csv")
 
 
 def gaps():

@@ -94,6 +94,36 @@ class EachTest(unittest.TestCase):
             np.testing.assert_allclose([float(row["a.mean"]), float(row["b.mean"])], mean, rtol=1e-8)
             np.testing.assert_allclose([float(row["a.sd"]), float(row["b.sd"])], sd, rtol=1e-8)
 
+    def test_numbers_are_those_of_show(self):
+        """Deviations by linear response, and the names of elements of nested plates, whose rows differ between the groups."""
+        slope = write(f"{self.folder}/slope.lehr", MODEL.replace("sd = 0.5", "precision = tau").replace("guide joint(a, b);", "tau ~ Gamma(shape = 1, rate = 1);"))
+        nested = write(f"{self.folder}/nested.lehr", """model nested { plate batch; plate cask in batch; plate kind = 2; plate n; data b_of[n] : batch; data c_of[n] : cask;
+          mu ~ Normal(mean = 0, sd = 10); b[batch] ~ Normal(mean = mu, sd = 2); c[batch, cask] ~ Normal(mean = b[batch], sd = 1);
+          d[kind, batch, cask] ~ Normal(mean = c[batch, cask], sd = 1);
+          observe y[n] ~ Normal(mean = c[b_of[n], c_of[n]], sd = 0.5); }""")
+        rows = "site,b,c,y\nA,a,0,3\nA,a,1,10\nA,b,0,20\nB,a,0,5\nB,b,0,6\nB,b,1,7\n"
+        table = write(f"{self.folder}/nested.csv", rows)
+        bound = [word for name, column in (("b_of", "b"), ("c_of", "c"), ("y", "y")) for word in ("--data", f"{name}={table}:{column}")]
+        corrected = 0
+        for model, data in ((slope, ["--data", self.table]), (nested, bound)):
+            lehr("fit", model, *data, "--each", "site", "--save-each", "--out", f"{self.folder}/shown")
+            for row in self.rows("shown"):
+                if row["group"] not in ("north", "7", "A", "B"):
+                    continue
+                own = f"{self.folder}/shown/groups/{row['group']}"
+                corrected += os.path.exists(f"{own}/sds.npz")
+                wanted = {}
+                for line in csv.DictReader(lehr("show", own, "--format", "csv").stdout.splitlines()):
+                    index = [line[k] for k in ("kind", "batch", "cask") if line.get(k)]
+                    wanted[line["variable"] + (f"[{','.join(index)}]" if index else "")] = line["mean"], line["sd"]
+                names = [key[:-len(".mean")] for key in row if key.endswith(".mean") and row[key]]
+                self.assertEqual({name: (row[f"{name}.mean"], row[f"{name}.sd"]) for name in names}, wanted)
+        self.assertEqual(corrected, 2)
+        pair = lehr("compare", f"{self.folder}/shown/groups/A", f"{self.folder}/shown/groups/B").stdout
+        self.assertIn("c[a, 0] ", pair)
+        self.assertNotIn("c[a, 1]", pair)  # only one group has it
+        self.assertIn("d[1, b, 0] ", pair)
+
     def test_forms_of_tables(self):
         self.each()
         usual = [(row["group"], row["a.mean"]) for row in self.rows()]

@@ -205,6 +205,10 @@ def table(d):
         lehr("fit", f"{d}/groups.lehr", "--data", f"{d}/labels{k}.csv", "--quiet", "--out", f"{d}/groups{k}")
     rows = [line.split() for line in lehr("compare", f"{d}/groups0", f"{d}/groups1").stdout.splitlines()[-2:]]
     assert {r[0] for r in rows} == {"m[a]", "m[b]"} and all(r[1] == r[3] and r[5] == "0" for r in rows), rows
+    write(f"{d}/far.csv", "g,y\n" + "".join(f"{g},{20000 + y}\n" for g, y in zip("aab", (1, 2, 5))))
+    lehr("fit", f"{d}/groups.lehr", "--data", f"{d}/far.csv", "--quiet", "--out", f"{d}/far")
+    shown = lehr("show", f"{d}/far", "m").stdout  # as many digits as the deviations deserve: y 81 n / (81 n + 1)
+    assert "a  19878.8 (0.7)" in shown and "b   19761 (0.99)" in shown, shown
     lehr("compare", f"{d}/t0", code=2)
     lehr("compare", f"{d}/t0", f"{d}/t1", f"{d}/nothing", code=4)
 

@@ -432,6 +432,16 @@ def refusals(folder):
     assert "--init" in run(folder, "models/mixtures/gmm_diagonal.lehr", [f"x={folder}/x.npy"], "--init", "points", expect=2)
     crossed = run(folder, "models/factors/matrix_factorisation.lehr", ["models/data/factors/ratings.csv"], expect=4)
     assert "in pieces" in crossed, crossed
+    classes = write(f"{folder}/classes.lehr", KINDS.replace("observe c[n]  ~ Categorical(p[z[n]]);", "").replace("p[k]          ~ Dirichlet(concentration = 1) over kind;", "")
+                    .replace("plate kind;", ""))
+    table = write(f"{folder}/classes.csv", "z,y\n" + "0,1\n1,2\n" * 60 + ",3\n")  # the gap is not in the first piece
+    named = ["--data", f"z={table}:z", "--data", f"y={table}:y"]
+    lehr("fit", classes, *named, "--out", f"{folder}/classes", "--quiet")
+    for data in (named, ["--data", table]):
+        for words in (["fit", classes], ["score", f"{folder}/classes"], ["predict", f"{folder}/classes"]):
+            out = [] if words[0] == "score" else ["--out", f"{folder}/none.csv"]
+            said = lehr(*words, *data, "--stream", *out, code=4).stderr
+            assert "some values of 'z' are missing, and it is latent there" in said, said
     print("ok refusals", flush=True)
 
 

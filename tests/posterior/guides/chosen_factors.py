@@ -99,6 +99,59 @@ def groups_that_no_data_reach():
     return "the prior"
 
 
+def no_data():
+    """Where all values are missing, variables that only read each other have their prior, from one factor; an unknown deviation keeps them apart."""
+    model = """model groups { plate n; plate g; data of[n] : g; TAU
+      m ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = m, PRIOR); v[g] ~ Normal(mean = u[g], sd = 1);
+      observe y[n] ~ Normal(mean = v[of[n]], sd = 0.5); }"""
+    data = {"of": [0, 1], "y": [float("nan")] * 2}
+    q = fit(model.replace("TAU", "").replace("PRIOR", "sd = 2"), data).posterior
+    near(1 / q["v.precision"], [105, 105], 1e-9, "variances")
+    near(1 / q["m.precision"], 100, 1e-9, "variance")
+    free = fit(model.replace("TAU", "tau ~ Gamma(shape = 3, rate = 2);").replace("PRIOR", "precision = tau"), data).posterior
+    near([free["tau.shape"], free["tau.rate"]], [3, 2], 1e-9, "the prior of the precision")
+    return "priors"
+
+
+def far():
+    """Data far from 0 have the factors of near ones: moved means, the same covariance; so has a guide, and one row, which is as far as any."""
+    x = np.arange(11.0)
+    y = 0.3 * x + RNG.normal(size=11)
+    model = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1e10); b ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ Normal(mean = a + b * x[n], sd = 0.5); GUIDE }"""
+    F = np.column_stack([np.ones(11), x])
+    cov = np.linalg.inv(np.diag([1e-20, 1]) + 4 * F.T @ F)
+    mean = cov @ (4 * F.T @ y)
+    for c, guide in ((2000, ""), (2.0**27, ""), (2.0**27, "guide joint(a, b);"), (2.0**27, "guide joint(b, a);")):
+        q = fit(model.replace("GUIDE", guide), {"x": x, "y": (y + c).tolist()}).posterior
+        joint = next(name for name in q if name.startswith("joint(")).split(".")[0]
+        order = [0, 1] if joint == "joint(a, b)" else [1, 0]
+        near(q["a.mean"] - c, mean[0], 1e-6, "mean")
+        near(q[f"{joint}.mean"], (mean + [c, 0])[order], 1e-9, "means of the factor")
+        near(np.linalg.inv(q[f"{joint}.precision"]), cov[np.ix_(order, order)], 1e-9, "covariance")
+    groups = """model groups { plate n; plate g; data of[n] : g; m ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = m, sd = 2);
+      observe y[n] ~ Normal(mean = u[of[n]], sd = 0.5); }"""
+    one = fit(groups, {"of": [0], "y": [3.0]})
+    near([one.posterior["u.mean"][0], 1 / one.posterior["u.precision"][0]], [3 * 104 / 104.25, 104 * 0.25 / 104.25], 1e-9, "one row")
+    near(one.elbo, -0.5 * (np.log(2 * np.pi * 104.25) + 9 / 104.25), 1e-9, "log evidence")
+    return "moved"
+
+
+def pairs_of_members(n=4):
+    """Effects of senders and receivers in a matrix have the factor that they have in a list of pairs: the exact posterior."""
+    model = """model ties { plate member; plate other = member; s[member] ~ Normal(mean = 0, sd = 10); r[member] ~ Normal(mean = 0, sd = 10);
+      observe tie[member, other] ~ Normal(mean = s[member] + r[other], sd = 1); }"""
+    tie = np.add.outer(RNG.normal(size=n), RNG.normal(size=n)) + RNG.normal(size=(n, n))
+    tie[np.diag_indices(n)] = np.nan
+    F = np.array([np.r_[np.arange(n) == i, np.arange(n) == j] for i in range(n) for j in range(n) if i != j], float)
+    mean, cov, log = posterior(F, tie[~np.isnan(tie)], [1e-2] * 2 * n, 1)
+    got = fit(model, {"tie": tie.tolist()})
+    near(np.r_[got.posterior["s.mean"], got.posterior["r.mean"]], mean, 1e-7, "means")
+    near(1 / np.r_[got.posterior["s.precision"], got.posterior["r.precision"]], np.diag(cov), 1e-7, "variances")
+    near(got.elbo, log, 1e-9, "log evidence")
+    return f"sd {np.sqrt(cov[0, 0]):.2f}"
+
+
 def groups_without_rows_of_all_sizes():
     return "; ".join(groups_without_rows(n) for n in (3, 6, 255, 256, 300))
 
@@ -188,4 +241,4 @@ def classes():
     return f"{got.report['iterations']} sweeps"
 
 
-finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, coefficients, elements, products, effects_beside_products, classes)})
+finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, no_data, far, pairs_of_members, coefficients, elements, products, effects_beside_products, classes)})

@@ -442,6 +442,22 @@ def far():
 
 
 @check
+def known_classes():
+    """Where the data have classes, these are not summed over: with all of them known but that of an empty row, q is the posterior."""
+    text = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 10);
+      HOW z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    z, x = [0.0] * 6 + [1.0] * 2, [0.3, -0.2, 4.9, 5.3, 0.1, 5.1, 0.2, -0.1]
+    d = Diagnosed(text.replace("HOW", ""), {"z": z + [math.nan], "x": x + [math.nan]}, "--draws", 200)
+    assert d.pareto["equal_ratios"], d.pareto["k_hat"]
+    within("pi", d.response("pi")[0], stats.beta(7, 3).std(), 1e-3)
+    # A partly known number is fixed where it is known; the rest is the exact posterior given it.
+    number = """model m { plate n; u[n] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = u[n], sd = 1); }"""
+    known = Diagnosed(number, {"u": [1.0, math.nan, -2.0], "y": [2.0, 0.5, 0.0]}, "--draws", 200)
+    assert known.pareto["equal_ratios"], known.pareto["k_hat"]
+    return "all ratios are equal"
+
+
+@check
 def refusals():
     """What has no answer says so: chains have no ratios, samplers no factors."""
     y = np.cumsum(RNG.normal(0, 1, 30)) + RNG.normal(0, 1, 30)

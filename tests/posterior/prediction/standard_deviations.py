@@ -241,6 +241,40 @@ def repeated():
 
 
 @check
+def limits_of_items():
+    """Censored Student's t: items with two unknowns, one of them without an upper limit, which have to be inferred until they no
+    longer move. The response of the mean and precision of q(mu) is that of numpy, by the hazard of the Normal distribution."""
+    model = """model st { plate n; data hi[n] : real; mu ~ Normal(mean = 0, sd = 10);
+      observe y[n] ~ StudentT(df = 4, mean = mu, sd = 2) censored above hi[n]; }"""
+    hi = np.array([2.79, 2.72, 4.99, 5.01, 4.27, 5.68, 2.82, 5.4, 2.68, 5.86, 4.49])
+    y = np.array([2.79, 1.81, 4.99, 5.01, 4.27, 5.25, 2.82, 0.67, 2.68, 5.64, 4.04])
+    f = Corrected(model, {"hi": hi, "y": y}, "--tol", "1e-14", "--local-tol", "1e-13", "--local-iters", "1000")
+
+    def updated(naturals):
+        m, variance, weight = -naturals[0] / (2 * naturals[1]), -1 / (2 * naturals[1]), np.ones(11)
+        for _ in range(500):
+            sd = 2 / np.sqrt(weight)
+            z = (hi - m) / sd
+            hazard = np.exp(stats.norm.logpdf(z) - stats.norm.logsf(z))
+            mean = np.where(y < hi, y, m + sd * hazard)
+            weight = 2.5 / (2 + ((mean - m) ** 2 + np.where(y < hi, 0, sd**2 * (1 + z * hazard - hazard**2)) + variance) / 8)
+        return np.array([weight @ mean / 4, -0.005 - weight.sum() / 8])
+
+    eta = np.array([15.0, -1.5])
+    for _ in range(200):
+        eta = updated(eta)
+    m, v = -eta[0] / (2 * eta[1]), -1 / (2 * eta[1])
+    step = 1e-5 * np.diag(np.abs(eta))
+    J = np.column_stack([(updated(eta + e) - updated(eta - e)) / (2 * e.sum()) for e in step])
+    V = np.array([[v, 2 * m * v], [2 * m * v, 4 * m * m * v + 2 * v * v]])
+    want = np.sqrt((V @ np.linalg.inv(np.eye(2) - J))[0, 0])
+    assert relative([f.posterior["mu.mean"], f.q("mu")], [m, np.sqrt(v)]) < 1e-6
+    off = relative([f.sds["mu.sd"]], [want])
+    assert off < 1e-4 and want > 1.2 * f.q("mu"), (f.sds["mu.sd"], want)
+    return f"{float(want):.4f}, the factor has {float(f.q('mu')):.4f}"
+
+
+@check
 def by_default():
     """A small fit has these standard deviations by default, beside that of the factor; fits of much work do not."""
     d = line()
