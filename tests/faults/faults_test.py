@@ -2,11 +2,12 @@
 """Faults of the system while commands work: memory that is not there, full disks, files that cannot be opened or read, threads and
 processes that are not to be had, short reads and writes, clocks that jump, signals at random moments, many runs at once.
 
-usage: faults_test.py LEHR FAULTS [--all | --every K] [--kills N] [--only WORD], from the root of the repository
+usage: faults_test.py LEHR FAULTS [--short | --all [--every K]] [--kills N] [--only WORD], from the root of the repository
 
 FAULTS is the library of faults.cpp. After every fault: the exit code is a documented one; a failure says one thing; every file is as
 it was, or as an undisturbed run writes it; nothing half remains; and the command done once more gives what an undisturbed run gives.
---all: every call fails once, instead of some of them. --kills: so many signals of each kind for each command.
+--all: every call fails once, instead of some of them. --short: one call of each kind in each command, as in ctest. --kills: so many
+signals of each kind for each command.
 """
 import argparse
 import json
@@ -174,18 +175,25 @@ def judge(trial, done, whole, between, what):
 
 
 def places(count, o):
-    """Which of so many calls fail."""
+    """Which of so many calls fail, alone (""), or with all later ones ("+")."""
+    if o.short:
+        return [(R.randrange(1, count + 1), R.choice(["", "+"]))] if count else []
     if o.all:
-        return list(range(1, count + 1, o.every))
-    few = set(range(1, min(count, 3) + 1)) | {count - k for k in range(2) if count > k}
-    return sorted(few | {R.randrange(1, count + 1) for _ in range(o.some if count else 0)})
+        some = range(1, count + 1, o.every)
+    else:
+        few = set(range(1, min(count, 3) + 1)) | {count - k for k in range(2) if count > k}
+        some = sorted(few | {R.randrange(1, count + 1) for _ in range(o.some if count else 0)})
+    return [(n, more) for n in some for more in ("", "+")]
 
 
 def undisturbed(o, made, name, cold=False):
-    trial = Trial(o, made, name, cold)
-    done = trial.run()
-    assert done.returncode == 0, (name, done.stderr)
-    return contents(trial.folder)
+    """The files that an undisturbed run leaves."""
+    if (name, cold) not in o.undisturbed:
+        trial = Trial(o, made, name, cold)
+        done = trial.run()
+        assert done.returncode == 0, (name, done.stderr)
+        o.undisturbed[name, cold] = contents(trial.folder)
+    return o.undisturbed[name, cold]
 
 
 def faults(o, made, name, kind, cold):
@@ -196,17 +204,16 @@ def faults(o, made, name, kind, cold):
     trial.run(f"{kind}:0", counted)
     count = int(read(counted))
     tried = 0
-    for n in places(count, o):
-        for more in ("", "+"):
-            what = f"{name}{' without a cache' if cold else ''}, {kind}:{n}{more}"
-            try:
-                trial = Trial(o, made, name, cold)
-                judge(trial, trial.run(f"{kind}:{n}{more}"), whole, kind == "rename", what)
-                if n % 7 == 1:
-                    check_end(trial, whole, what)
-                tried += 1
-            except (AssertionError, subprocess.TimeoutExpired) as e:
-                o.failures.append(f"{what}: {e}")
+    for n, more in places(count, o):
+        what = f"{name}{' without a cache' if cold else ''}, {kind}:{n}{more}"
+        try:
+            trial = Trial(o, made, name, cold)
+            judge(trial, trial.run(f"{kind}:{n}{more}"), whole, kind == "rename", what)
+            if o.short or n % 7 == 1:
+                check_end(trial, whole, what)
+            tried += 1
+        except (AssertionError, subprocess.TimeoutExpired) as e:
+            o.failures.append(f"{what}: {e}")
     return tried, count
 
 
@@ -299,6 +306,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("lehr", type=os.path.abspath)
     parser.add_argument("faults", type=os.path.abspath)
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--some", type=int, default=1)
@@ -306,7 +314,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     o = parser.parse_args()
-    o.failures = []
+    o.failures, o.undisturbed = [], {}
     with temporary() as folder:
         made = make(o, folder)
         attempt(o, made)
