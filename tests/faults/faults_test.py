@@ -196,14 +196,18 @@ def undisturbed(o, made, name, cold=False):
     return o.undisturbed[name, cold]
 
 
+def counted(o, made, name, cold):
+    """How many calls of each kind an undisturbed command makes."""
+    if (name, cold) not in o.counts:
+        Trial(o, made, name, cold).run("none", f"{made}-count")
+        o.counts[name, cold] = {kind: int(count) for kind, count in map(str.split, read(f"{made}-count").splitlines())}
+    return o.counts[name, cold]
+
+
 def faults(o, made, name, kind, cold):
     """How many calls of a kind failed in a command."""
     whole = undisturbed(o, made, name, cold)
-    counted = f"{made}-count"
-    trial = Trial(o, made, name, cold)
-    trial.run(f"{kind}:0", counted)
-    count = int(read(counted))
-    tried = 0
+    count, tried = counted(o, made, name, cold)[kind], 0
     for n, more in places(count, o):
         what = f"{name}{' without a cache' if cold else ''}, {kind}:{n}{more}"
         try:
@@ -232,14 +236,16 @@ def unusual(o, made, name):
 def kills(o, made, name, number):
     """Signals at random moments; whether the command was still running."""
     whole = undisturbed(o, made, name)
-    trial, begin = Trial(o, made, name), time.time()
-    trial.run()
-    seconds, hit = time.time() - begin, 0
+    if name not in o.seconds:
+        trial, begin = Trial(o, made, name), time.time()
+        trial.run()
+        o.seconds[name] = time.time() - begin
+    hit = 0
     for k in range(o.kills):
         trial = Trial(o, made, name)
         what = f"{name}, {signal.Signals(number).name} {k}"
         running = subprocess.Popen(trial.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=trial.environment())
-        time.sleep(R.random() * seconds * 1.1)
+        time.sleep(R.random() * o.seconds[name] * 1.1)
         running.send_signal(number)
         try:
             said = running.communicate(timeout=120)[1]
@@ -314,7 +320,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     o = parser.parse_args()
-    o.failures, o.undisturbed = [], {}
+    o.failures, o.undisturbed, o.counts, o.seconds = [], {}, {}, {}
     with temporary() as folder:
         made = make(o, folder)
         attempt(o, made)
