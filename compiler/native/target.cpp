@@ -172,12 +172,17 @@ std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const O
 std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
+  auto passes = std::make_unique<llvm::legacy::PassManager>();
   const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (target.addPassesToEmitFile(passes, out, nullptr, kind)) {
-    throw std::runtime_error("native: this target cannot write that kind of file");
+  try {
+    if (target.addPassesToEmitFile(*passes, out, nullptr, kind))
+      throw std::runtime_error("native: this target cannot write that kind of file");
+    passes->run(module);
+  } catch (const std::bad_alloc&) {
+    // LLVM frees nothing on the way of an exception: its passes are in no state to be destroyed, so they stay.
+    (void)passes.release();
+    throw;
   }
-  passes.run(module);
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -44,14 +44,10 @@ bool is_state(const Program& p, BufferId b) {
 }
 
 /// Returns true if the statement does the same whenever it reads the same, and writes the same elements in every
-/// execution. It draws no random numbers, and branches only to fail.
-bool is_deterministic(const Program& p, const Stmt& s) {
-  bool random = false;
-  Walk walk{p, [&](ExprId e) { random = random || std::holds_alternative<Random>(p[e].node); }, [](BufferId, bool) {}};
-  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-  if (random || std::holds_alternative<BreakIf>(s.node) || std::holds_alternative<Fail>(s.node)) return false;
-  if (const auto* loop = std::get_if<For>(&s.node))
-    return std::ranges::all_of(loop->body, [&](const Stmt& x) { return is_deterministic(p, x); });
+/// execution. It branches only to fail. A random number is a function of what is read (Random).
+bool is_deterministic(const Stmt& s) {
+  if (std::holds_alternative<BreakIf>(s.node) || std::holds_alternative<Fail>(s.node)) return false;
+  if (const auto* loop = std::get_if<For>(&s.node)) return std::ranges::all_of(loop->body, is_deterministic);
   const auto* branch = std::get_if<If>(&s.node);
   return !branch || (branch->else_block.empty() && std::ranges::all_of(branch->then_block, [](const Stmt& x) {
                        return std::holds_alternative<Fail>(x.node);
@@ -153,7 +149,7 @@ class FixedPointSkip : ExprMaker {
   std::size_t run_from(const For& loop, std::size_t from, const Effects& all) const {
     Effects run;
     std::size_t end = from;
-    for (; end < loop.body.size() && is_deterministic(p_, loop.body[end]); ++end) {
+    for (; end < loop.body.size() && is_deterministic(loop.body[end]); ++end) {
       Effects with = run;
       with.add(effects_of(p_, loop.body[end]));
       const bool own = std::ranges::all_of(with.reads, [&](ScalarId s) {

@@ -52,7 +52,9 @@ class Descriptor {
   int number() const { return number_; }
   bool ok() const { return number_ >= 0; }
   /// Closes the file. Returns true if the file system accepted everything: some report a full disk only here.
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+  bool close() { return ::close(release()) == 0; }
+  /// Gives the descriptor away.
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
@@ -160,12 +162,17 @@ Result<bool> AtomicFile::sync() {
   return true;
 }
 
-Result<bool> AtomicFile::finish() {
-  Descriptor& out = open_->out;
-  if (Result<bool> r = sync(); !r) return r;
+Result<int> AtomicFile::publish() {
+  if (const Result<bool> r = sync(); !r) return r.error();
   if (!open_->beside.empty() && ::rename(open_->beside.c_str(), open_->target.c_str()) != 0)
     return write_failure(open_->path);
-  if (!out.close()) return write_failure(open_->path);
+  return open_->out.release();
+}
+
+Result<bool> AtomicFile::finish() {
+  const Result<int> file = publish();
+  if (!file) return file.error();
+  if (::close(*file) != 0) return write_failure(open_->path);
   return true;
 }
 

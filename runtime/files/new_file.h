@@ -30,6 +30,9 @@ class AtomicFile {
   Result<bool> sync();
   /// Flushes the file and renames it to the target. Nothing can be appended after it. The value is always true.
   Result<bool> finish();
+  /// As finish(), but the file stays open: returns its descriptor, which the caller closes. What is written to it goes
+  /// into this file even if another one has taken its name.
+  Result<int> publish();
 
  private:
   /// The state of a file that is being written (atomic_file.cpp).

@@ -1,7 +1,7 @@
 // Writes the trace of a fit as CSV.
 #include "runtime/output/trace.h"
 
-#include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "runtime/files/atomic_file.h"
-#include "runtime/files/member_file.h"
+#include "runtime/files/new_file.h"
 #include "runtime/output/fit_files.h"
 
 namespace lehr {
@@ -64,12 +64,19 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   for (const std::string& column : extra_columns)
     header += "," + column;
   header += "\n";
-  const Result<bool> begun = write_file_no_follow(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
-  if (!begun) return begun.error();
-  const int file = ::open(trace.path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-  trace.file_.reset(file < 0 ? nullptr : ::fdopen(file, "a"));
-  if (!trace.file_)
-    return Error{ExitCode::usage, trace.path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
+  // The file stays open from before it has its name: of several runs into one directory, each writes its own.
+  Result<AtomicFile> beginning = AtomicFile::begin(trace.path_, 0666, ExistingTarget::replaced);
+  if (!beginning) return beginning.error();
+  if (const Result<bool> r = beginning->append(header + earlier_rows(trace.path_, header, keep_until)); !r)
+    return r.error();
+  const Result<int> file = beginning->publish();
+  if (!file) return file.error();
+  trace.file_.reset(::fdopen(*file, "a"));
+  if (!trace.file_) {
+    const int reason = errno;
+    ::close(*file);
+    return Error{ExitCode::usage, trace.path_, fmt::format("cannot write: {}", std::strerror(reason)), {}};
+  }
   std::setvbuf(trace.file_.get(), nullptr, _IONBF, 0);  // unbuffered, so that a killed run leaves whole rows
   return trace;
 }

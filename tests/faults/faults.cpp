@@ -3,7 +3,7 @@
 //   LEHR_FAULT=KIND:N+      and so do all later ones
 //   LEHR_FAULT=short        reads and writes of files move fewer bytes than asked for, and are interrupted
 //   LEHR_FAULT=clock        the time of day jumps by hours in both directions, and sometimes by years
-//   LEHR_FAULT_COUNT=FILE   at the end of main, writes the number of calls of LEHR_FAULT's kind to FILE
+//   LEHR_FAULT_COUNT=FILE   at the end of main, writes to FILE how many calls of each kind there were, a line for each
 // Kinds: memory (ENOMEM), disk (ENOSPC: writes and new files), access (EACCES, or EIO for reads: as disk, and files
 // that are opened and read), rename (EACCES), thread and process (EAGAIN), map (ENOMEM).
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ constexpr const char* kNames[] = {"",       "memory",  "disk", "access", "rename
                                   "thread", "process", "map",  "short",  "clock"};
 
 std::atomic<bool> begun{false};
-std::atomic<long> calls{0};
+std::atomic<long> calls[sizeof kNames / sizeof *kNames];  // by kind
 Kind kind = Kind::none;
 long first = 0;
 bool all_after = false;
@@ -50,14 +50,14 @@ F* next(const char* name) {
 
 /// Counts a call of a kind and returns true if it must fail.
 bool fails(Kind of) {
-  if (of != kind || !begun) return false;
-  const long n = ++calls;
-  return n == first || (all_after && n > first && first > 0);
+  if (!begun) return false;
+  const long n = ++calls[static_cast<std::size_t>(of)];
+  return of == kind && (n == first || (all_after && n > first && first > 0));
 }
 
 /// Returns true for every second call, which must do less than it was asked to.
 bool is_short() { return kind == Kind::short_calls && begun; }
-bool is_interrupted() { return is_short() && ++calls % 3 == 0; }
+bool is_interrupted() { return is_short() && ++calls[static_cast<std::size_t>(Kind::short_calls)] % 3 == 0; }
 
 /// Standard streams and pipes between processes never fail, so that messages about a fault arrive.
 bool is_file(int descriptor) {
@@ -66,10 +66,9 @@ bool is_file(int descriptor) {
 }
 
 bool write_fails() {
-  if (fails(Kind::disk)) errno = ENOSPC;
-  else if (fails(Kind::access)) errno = EACCES;
-  else return false;
-  return true;
+  const bool is_full = fails(Kind::disk), is_denied = fails(Kind::access);
+  if (is_full || is_denied) errno = is_full ? ENOSPC : EACCES;
+  return is_full || is_denied;
 }
 
 void read_environment() {
@@ -88,7 +87,8 @@ void write_count() {
   const char* const path = std::getenv("LEHR_FAULT_COUNT");
   const int file = path ? ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
   if (file < 0) return;
-  ::dprintf(file, "%ld\n", calls.load());
+  for (std::size_t k = 1; k < sizeof kNames / sizeof *kNames; ++k)
+    ::dprintf(file, "%s %ld\n", kNames[k], calls[k].load());
   ::close(file);
 }
 
@@ -236,7 +236,7 @@ int clock_gettime(clockid_t clock, struct timespec* to) {
   static auto* const real = next<int(clockid_t, struct timespec*)>("clock_gettime");
   const int code = real(clock, to);
   if (clock != CLOCK_REALTIME || kind != Kind::clock || !begun) return code;
-  const long n = ++calls;
+  const long n = ++calls[static_cast<std::size_t>(Kind::clock)];
   to->tv_sec += n % 7 == 0 ? 400000000L : n % 2 == 0 ? 7200L : -7200L;
   return code;
 }

@@ -2,11 +2,12 @@
 """Faults of the system while commands work: memory that is not there, full disks, files that cannot be opened or read, threads and
 processes that are not to be had, short reads and writes, clocks that jump, signals at random moments, many runs at once.
 
-usage: faults_test.py LEHR FAULTS [--all | --every K] [--kills N] [--only WORD], from the root of the repository
+usage: faults_test.py LEHR FAULTS [--short | --all [--every K]] [--kills N] [--only WORD], from the root of the repository
 
 FAULTS is the library of faults.cpp. After every fault: the exit code is a documented one; a failure says one thing; every file is as
 it was, or as an undisturbed run writes it; nothing half remains; and the command done once more gives what an undisturbed run gives.
---all: every call fails once, instead of some of them. --kills: so many signals of each kind for each command.
+--all: every call fails once, instead of some of them. --short: one call of each kind in each command, as in ctest. --kills: so many
+signals of each kind for each command.
 """
 import argparse
 import json
@@ -174,39 +175,49 @@ def judge(trial, done, whole, between, what):
 
 
 def places(count, o):
-    """Which of so many calls fail."""
+    """Which of so many calls fail, alone (""), or with all later ones ("+")."""
+    if o.short:
+        return [(R.randrange(1, count + 1), R.choice(["", "+"]))] if count else []
     if o.all:
-        return list(range(1, count + 1, o.every))
-    few = set(range(1, min(count, 3) + 1)) | {count - k for k in range(2) if count > k}
-    return sorted(few | {R.randrange(1, count + 1) for _ in range(o.some if count else 0)})
+        some = range(1, count + 1, o.every)
+    else:
+        few = set(range(1, min(count, 3) + 1)) | {count - k for k in range(2) if count > k}
+        some = sorted(few | {R.randrange(1, count + 1) for _ in range(o.some if count else 0)})
+    return [(n, more) for n in some for more in ("", "+")]
 
 
 def undisturbed(o, made, name, cold=False):
-    trial = Trial(o, made, name, cold)
-    done = trial.run()
-    assert done.returncode == 0, (name, done.stderr)
-    return contents(trial.folder)
+    """The files that an undisturbed run leaves."""
+    if (name, cold) not in o.undisturbed:
+        trial = Trial(o, made, name, cold)
+        done = trial.run()
+        assert done.returncode == 0, (name, done.stderr)
+        o.undisturbed[name, cold] = contents(trial.folder)
+    return o.undisturbed[name, cold]
+
+
+def counted(o, made, name, cold):
+    """How many calls of each kind an undisturbed command makes."""
+    if (name, cold) not in o.counts:
+        Trial(o, made, name, cold).run("none", f"{made}-count")
+        o.counts[name, cold] = {kind: int(count) for kind, count in map(str.split, read(f"{made}-count").splitlines())}
+    return o.counts[name, cold]
 
 
 def faults(o, made, name, kind, cold):
     """How many calls of a kind failed in a command."""
     whole = undisturbed(o, made, name, cold)
-    counted = f"{made}-count"
-    trial = Trial(o, made, name, cold)
-    trial.run(f"{kind}:0", counted)
-    count = int(read(counted))
-    tried = 0
-    for n in places(count, o):
-        for more in ("", "+"):
-            what = f"{name}{' without a cache' if cold else ''}, {kind}:{n}{more}"
-            try:
-                trial = Trial(o, made, name, cold)
-                judge(trial, trial.run(f"{kind}:{n}{more}"), whole, kind == "rename", what)
-                if n % 7 == 1:
-                    check_end(trial, whole, what)
-                tried += 1
-            except (AssertionError, subprocess.TimeoutExpired) as e:
-                o.failures.append(f"{what}: {e}")
+    count, tried = counted(o, made, name, cold)[kind], 0
+    for n, more in places(count, o):
+        what = f"{name}{' without a cache' if cold else ''}, {kind}:{n}{more}"
+        try:
+            trial = Trial(o, made, name, cold)
+            judge(trial, trial.run(f"{kind}:{n}{more}"), whole, kind == "rename", what)
+            if o.short or n % 7 == 1:
+                check_end(trial, whole, what)
+            tried += 1
+        except (AssertionError, subprocess.TimeoutExpired) as e:
+            o.failures.append(f"{what}: {e}")
     return tried, count
 
 
@@ -225,14 +236,16 @@ def unusual(o, made, name):
 def kills(o, made, name, number):
     """Signals at random moments; whether the command was still running."""
     whole = undisturbed(o, made, name)
-    trial, begin = Trial(o, made, name), time.time()
-    trial.run()
-    seconds, hit = time.time() - begin, 0
+    if name not in o.seconds:
+        trial, begin = Trial(o, made, name), time.time()
+        trial.run()
+        o.seconds[name] = time.time() - begin
+    hit = 0
     for k in range(o.kills):
         trial = Trial(o, made, name)
         what = f"{name}, {signal.Signals(number).name} {k}"
         running = subprocess.Popen(trial.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=trial.environment())
-        time.sleep(R.random() * seconds * 1.1)
+        time.sleep(R.random() * o.seconds[name] * 1.1)
         running.send_signal(number)
         try:
             said = running.communicate(timeout=120)[1]
@@ -299,6 +312,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("lehr", type=os.path.abspath)
     parser.add_argument("faults", type=os.path.abspath)
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--some", type=int, default=1)
@@ -306,7 +320,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     o = parser.parse_args()
-    o.failures = []
+    o.failures, o.undisturbed, o.counts, o.seconds = [], {}, {}, {}
     with temporary() as folder:
         made = make(o, folder)
         attempt(o, made)

@@ -101,7 +101,7 @@ function estep(T: f64, from: i64)
 }
 
 TEST_CASE("The bytes of a program tell it from others, its comments do not") {
-  const auto bytes = [](double number, const char* comment, bool independent, bool cold) {
+  const auto bytes = [](double number, const char* comment, bool independent, bool cold, const char* moved = "") {
     Builder b;
     const auto n = b.runtime_size("n");
     const auto x = b.buffer("x", Role::output, {n});
@@ -111,13 +111,17 @@ TEST_CASE("The bytes of a program tell it from others, its comments do not") {
           "i", n, [&](ExprId i) { b.store(x, {i}, b.f(number)); }, independent);
     });
     if (cold) b.mark_cold(f);
-    return loops::serialise(b.program());
+    loops::Program program = b.program();
+    program.thresholds = Thresholds(moved);
+    return loops::serialise(program);
   };
   const std::string one = bytes(0.1, "a", false, false);
   CHECK(bytes(0.1, "b", false, false) == one);
   CHECK(bytes(std::nextafter(0.1, 1), "a", false, false) != one);
   CHECK(bytes(0.1, "a", true, false) != one);
   CHECK(bytes(0.1, "a", false, true) != one);
+  CHECK(bytes(0.1, "a", false, false, "a=1") != one);
+  CHECK(bytes(0.1, "a", false, false, "a=1") != bytes(0.1, "a", false, false, "a=2"));
 }
 
 TEST_CASE("The verifier names what is wrong") {

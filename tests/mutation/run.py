@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Puts every mutation of mutations.py behind a switch, in one build of a copy of the sources, and runs for each of them the
-tests that must notice. README.md says how and what came of it.
+tests that must notice. Outcomes go to results.csv, from which --counts writes the table of README.md.
 
-usage: run.py [--dir DIR] [--check] [--chosen] [--no-build] [--jobs N] [NUMBER or AREA ...]
+usage: run.py [--dir DIR] [--check] [--counts] [--chosen] [--no-build] [--jobs N] [NUMBER or AREA ...]
 """
 import argparse
+import csv
+import hashlib
 import os
 import re
 import subprocess
@@ -14,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from mutations import MUTATIONS, OLD_DEFECTS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS, README = os.path.join(HERE, "results.csv"), os.path.join(HERE, "README.md")
 HEADER = """// Which mutation is at work: the number in the environment. The driver of built objects has no variables of its own.
 #pragma once
 extern "C" char* getenv(const char*) noexcept;
@@ -32,7 +36,63 @@ inline bool lehr_mutation(int k) { return kLehrMutation == k; }
 """
 TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test", "pairs_test",
            "native_special_functions", "native_lowering", "native_shares", "test_runtime_random", "test_runtime_rng", "embedding_steps_test",
-           "parts_test", "loops", "passes", "passes_every_model", "passes_thresholds", "native_object_cache", "test_golden"}
+           "parts_test", "loops", "passes", "passes_random", "passes_every_model", "passes_thresholds", "native_object_cache", "native_vectors",
+           "native_padded_trips", "test_runtime_output", "test_golden"}
+
+
+NEEDS = {"python_model": "liblehr", "cluster_mpi": "lehr_mpi"}  # what tests that are scripts need beside lehr
+COLUMNS = ["mutations", "noticed", "before", "not noticed", "cannot be", "not tried"]
+
+
+def digest(mutation):
+    """Tells whether an entry is still the one that was tried."""
+    return hashlib.sha1(f"{mutation.snippet}\n{mutation.by}".encode()).hexdigest()[:8]
+
+
+def read_results():
+    """Number -> (digest of the entry, noticed or survived, the test that noticed)."""
+    with open(RESULTS, encoding="utf-8") as f:
+        return {int(number): tuple(rest) for number, *rest in list(csv.reader(f))[1:]}
+
+
+def write_results(results):
+    with open(RESULTS, "w", encoding="utf-8", newline="") as f:
+        rows = csv.writer(f, lineterminator="\n")
+        rows.writerow(["number", "entry", "outcome", "test"])
+        rows.writerows([number, *results[number]] for number in sorted(results))
+
+
+def column_of(mutation, result):
+    """The column of the table in README.md in which a mutation counts."""
+    if mutation.equivalent:
+        return "cannot be"
+    if result is None:
+        return "not tried"
+    if result[1] == "survived":
+        return "not noticed"
+    return "noticed" if result[0] == digest(mutation) else "before"
+
+
+def counts():
+    """README.md, and what it must be: what stands between its two marks is made of results.csv."""
+    results, areas, listed = read_results(), {}, []
+    for number, m in enumerate(MUTATIONS, 1):
+        column = column_of(m, results.get(number))
+        if m.equivalent:
+            listed.append(f"- {number} cannot be noticed: {m.equivalent}\n")
+        elif column == "not noticed":
+            listed.append(f"- {number} is not noticed: `{m.snippet}`\n")
+        for area in (m.area, "all"):
+            row = areas.setdefault(area, dict.fromkeys(COLUMNS, 0))
+            row["mutations"] += 1
+            row[column] += 1
+    areas["all"] = areas.pop("all")
+    table = [["area", *COLUMNS], ["---"] * (1 + len(COLUMNS)), *[[area, *map(str, row.values())] for area, row in areas.items()]]
+    with open(README, encoding="utf-8") as f:
+        text = f.read()
+    lines = "".join(f"| {' | '.join(row)} |\n" for row in table)
+    begin, end = "<!-- counts, by run.py --counts -->\n", "<!-- end of counts -->\n"
+    return text, text[:text.index(begin) + len(begin)] + lines + "\n" + "".join(listed) + text[text.index(end):]
 
 
 def sources():
@@ -110,7 +170,8 @@ def build(tree, jobs, tests):
                 "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"] if os.environ.get("CCACHE_DIR") else []
     subprocess.run(["cmake", "--preset", "release", "-DLEHR_WERROR=OFF", *launcher], cwd=tree, check=True,
                    stdout=subprocess.DEVNULL)
-    wanted = {name for each in tests for name in each.split("|")} & TARGETS
+    names = {name for each in tests for name in each.split("|")}
+    wanted = names & TARGETS | {target for name, target in NEEDS.items() if name in names}
     subprocess.run(["nice", "cmake", "--build", "build", f"-j{jobs}", "--target", "lehr", *sorted(wanted), "--", "-k0"], cwd=tree, check=True)
 
 
@@ -143,6 +204,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--dir", default=os.path.join(ROOT, "build-mutation"))
     arguments.add_argument("--check", action="store_true", help="only look whether every snippet is found once")
+    arguments.add_argument("--counts", action="store_true", help="only write the table of README.md")
     arguments.add_argument("--chosen", action="store_true", help="build the chosen ones alone, and the old defects")
     arguments.add_argument("--no-build", action="store_true")
     arguments.add_argument("--jobs", type=int, default=2)
@@ -151,17 +213,27 @@ def main():
     chosen = [(k, m) for k, m in enumerate(MUTATIONS, 1) if not o.which or str(k) in o.which or m.area in o.which]
     if o.check:
         copy(None, [*enumerate(MUTATIONS, 1), *OLD_DEFECTS])
+        text, wanted = counts()
+        if text != wanted:
+            sys.exit("the table of tests/mutation/README.md is out of date: tests/mutation/run.py --counts writes it")
         print(f"{len(MUTATIONS)} mutations, each found once")
+        return
+    if o.counts:
+        wanted = counts()[1]
+        with open(README, "w", encoding="utf-8") as f:
+            f.write(wanted)
         return
     if not o.no_build:
         copy(o.dir, [*(chosen if o.chosen else enumerate(MUTATIONS, 1)), *OLD_DEFECTS])
         build(o.dir, o.jobs, [m.tests for _, m in (chosen if o.chosen else enumerate(MUTATIONS, 1))])
     seconds = durations(o.dir, sorted({name for _, m in chosen for name in m.tests.split("|")}), o.jobs)
-    survived, explained = 0, 0
+    survived, explained, results = 0, 0, read_results()
     with ThreadPoolExecutor(o.jobs) as pool:
         for (number, m), killer in zip(chosen, pool.map(lambda x: killer_of(o.dir, x[1], x[0], seconds), chosen)):
             explained += killer is None and bool(m.equivalent)
             survived += killer is None and not m.equivalent
+            results[number] = (digest(m), "noticed" if killer else "survived", killer or "")
+            write_results(results)
             print(f"{number:4} {m.area}: " + (f"killed by {killer}" if killer else f"SURVIVED ({m.equivalent or m.snippet})"),
                   flush=True)
     print(f"{len(chosen)} mutations: {len(chosen) - survived - explained} killed, {explained} cannot be noticed, {survived} survived")

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "compiler/instance/instance.h"
 #include "runtime/inference/samplers/gibbs.h"
@@ -231,4 +232,26 @@ TEST_CASE("draws do not depend on the number of threads") {
   REQUIRE(drawn);
   Instance instance(*drawn, p->data, {.save_locals = true}, Backend::native);
   check(instance, few_draws);
+}
+
+TEST_CASE("a sweep ends with the status of the chunk that fails, wherever that is") {
+  const auto p = test::prepare(test::model_file("lda"));
+  Instance instance(p->front, p->data, {}, Backend::native);
+  Engine& e = instance.engine();
+  std::int64_t count = 0;
+  while (instance.name_of(count) != "count")
+    ++count;
+  const std::span<double> counts = e.reals(count);
+  for (const std::size_t token : {std::size_t{0}, counts.size() / 2, counts.size() - 1}) {
+    const double before = std::exchange(counts[token], std::nan(""));
+    for (const std::size_t threads : {1U, 3U}) {
+      INFO("token " << token << ", " << threads << " threads");
+      e.work_with(threads, kSmall);
+      REQUIRE(instance.start(5, 0));
+      CHECK(sweep(e, {}) == 101);  // concentrations that are not positive
+    }
+    counts[token] = before;
+    REQUIRE(instance.start(5, 0));
+    CHECK(sweep(e, {}) == 0);
+  }
 }

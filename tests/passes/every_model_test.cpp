@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "compiler/analysis/verify.h"
 #include "compiler/instance/instance.h"
@@ -166,6 +167,26 @@ TEST_CASE("every model: the text of loops parses back, and the passes do the sam
         const loops::Program parsed = test::check_round_trip(*l.unoptimised);
         CHECK(loops::print(loops::optimise(parsed, {.verify_each = true})) == loops::print(l.program));
       }
+    }
+  }
+}
+
+TEST_CASE("every model: samplers use no random number twice") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      const Result<Analysed> drawn = with_sample_factors(p->front);
+      if (!drawn) continue;
+      const loops::Lowered l = generate(*drawn, p->data, {.save_locals = true});
+      // What a random number is a function of, and what it is used for: equal expressions have one id.
+      std::map<std::tuple<std::int64_t, loops::ExprId, loops::ExprId>, std::set<std::size_t>> uses;
+      const loops::Program& program = *l.unoptimised;
+      for (std::size_t e = 0; e < program.exprs.size(); ++e) {
+        if (const auto* random = std::get_if<loops::Random>(&program[loops::ExprId(e)].node))
+          uses[{random->site, random->element, random->component}].insert(e);
+      }
+      for (const auto& [number, expressions] : uses)
+        CHECK(expressions.size() == 1);
     }
   }
 }

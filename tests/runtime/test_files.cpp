@@ -83,5 +83,11 @@ TEST_CASE("the trace") {
   CHECK(table.at("seconds").values == std::vector<double>{0.5, 1, 4});
   CHECK(table.at("elbo").has_missing);
   REQUIRE(Trace::open(out, {"rho"}));
-  CHECK(*read_file(out + "/trace.csv") == "iteration,seconds,elbo,temperature,rho\n");
+  const std::string header = "iteration,seconds,elbo,temperature,rho\n";
+  CHECK(*read_file(out + "/trace.csv") == header);
+  // Two runs into one directory: the file is of the one that opened it last.
+  Trace one = test::require_ok(Trace::open(out, {"rho"})), other = test::require_ok(Trace::open(out, {"rho"}));
+  REQUIRE(other.append(1, 0.5, -1, 1, std::vector<double>{1}));
+  REQUIRE(one.append(1, 0.5, -2, 1, std::vector<double>{2}));
+  CHECK(*read_file(out + "/trace.csv") == header + "1,0.5,-1,1,1\n");
 }

@@ -6,6 +6,7 @@ tempered svi gibbs` take the better part of an hour.
 """
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -151,6 +152,7 @@ def refusals(tmp):
     refused("another data", was=FAITHFUL[1], now="x=models/data/mixtures/faithful.csv:waiting,eruptions")
     refused("another constant or size", was="K=5", now="K=4")
     refused("--anneal was '' and is 'linear:from=2,over=5'", "--anneal", "linear:from=2,over=5")
+    refused("--method was 'cavi' and is 'svi'", "--method", "svi")
     refused("another model", was=fit[2], now=write(f"{tmp}/gmm.lehr", read("models/mixtures/gmm.lehr") + "\n// as it was\n"))
     said = run(*fit, "--resume", f"{tmp}/elsewhere", code=2).stderr
     assert "name the same directory" in said, said
@@ -165,6 +167,24 @@ def refusals(tmp):
     said = run(LEHR, "fit", *METHODS["cavi"], "--resume", nowhere, code=4).stderr
     assert "there is nothing to go on from" in said, said
     assert not os.path.exists(nowhere)
+
+
+def changed_files(tmp):
+    """A fit whose start or temperatures come from a file does not go on when the file has other numbers."""
+    out, start, ladder = f"{tmp}/changed", f"{tmp}/start.npz", f"{tmp}/ladder.txt"
+    for option, path, expected in (("--init", start, "another start in --init"), ("--anneal", ladder, "another temperatures of --anneal")):
+        shutil.rmtree(out, ignore_errors=True)
+        run(LEHR, "fit", *GMM, "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{tmp}/short")
+        shutil.copy(f"{tmp}/short/posterior.npz", start)
+        write(ladder, "5\n2\n1\n")
+        value = path if option == "--init" else f"file:{path}"
+        fit = [LEHR, "fit", *METHODS["cavi"][:-1], "100000", "--quiet", "--out", out, option, value]
+        assert stop(fit, out, signal.SIGINT, 5)[0]
+        run(LEHR, "fit", *GMM, "--search", "none", "--max-iter", "4", "--quiet", "--out", f"{tmp}/short")
+        shutil.copy(f"{tmp}/short/posterior.npz", start)
+        write(ladder, "4\n2\n1\n")
+        said = run(*fit, "--resume", out, code=4).stderr
+        assert expected in said, (expected, said)
 
 
 def impossible(tmp, times):
@@ -186,6 +206,22 @@ def impossible(tmp, times):
             assert done.returncode in (0, 1, 4, 5), (name, at, was, done.returncode, done.stderr)
             assert "internal error" not in done.stderr, (name, at, was, done.stderr)
         print("ok impossible:", name, flush=True)
+
+
+def shapes(tmp):
+    """Arrays of a checkpoint that have more or fewer numbers than their shape says are refused."""
+    out = f"{tmp}/shapes"
+    command = [LEHR, "fit", *METHODS["gibbs"], "--quiet", "--out", out]
+    stop([*command, "--checkpoint-every", "20"], out, signal.SIGKILL, 150)
+    whole, name = read(f"{out}/checkpoint.bin", "rb")[:-4], b"\2\0\0\0\0\0\0\0mu"
+    places = [at.end() + 8 for at in re.finditer(re.escape(name), whole)]
+    assert places, "no arrays of mu"
+    for at in places:
+        body, was = bytearray(whole), int.from_bytes(whole[at:at + 8], "little")
+        body[at:at + 8] = (was + 1).to_bytes(8, "little")
+        write(f"{out}/checkpoint.bin", bytes(body) + zlib.crc32(body).to_bytes(4, "little"))
+        said = run(*command, "--resume", out, code=4).stderr
+        assert "a checkpoint of another program, or a damaged one" in said, (at, was, said)
 
 
 def only_what_goes_on(tmp):
@@ -216,6 +252,8 @@ def expectations_of_links(tmp):
 with temporary() as tmp:
     expectations_of_links(tmp)
     refusals(tmp)
+    changed_files(tmp)
+    shapes(tmp)
     only_what_goes_on(tmp)
     impossible(tmp, 6 * MOMENTS)
     for name in sys.argv[3:] or (METHODS if len(sys.argv) > 2 else QUICK):
