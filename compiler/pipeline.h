@@ -49,8 +49,8 @@ std::optional<model::Model> read_tree(const ast::Ast& ast, Diagnostics& diagnost
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
 /// Returns the facts about `data` that change the form of the density, as the options of expand(). They are: which
-/// observed variables have missing values that the density leaves out, which become latent where their values are
-/// missing (BoundData::clamped), and which given arrays are concentrations with zeros. Masks of elements without data
+/// observed variables have missing values that the density leaves out, which variables are latent where the data have
+/// no value (BoundData::clamped), and which given arrays are concentrations with zeros. Masks of elements without data
 /// are not among them.
 density::ExpandOptions expand_options(const BoundData& data);
 
