@@ -37,10 +37,13 @@ class Residuals : Part {
 
   /// The running sums of a residual form, and by side the atom in its summand that belongs to the block under update.
   struct RunningSum {
+    /// The residual form that has the running sums; owned by the schedule.
     const schedule::Residual* residual;
+    /// By side: the atom in the side's summand that belongs to the block under update; null if there is none.
     std::vector<const Atom*> own;
   };
-  /// Returns the running sums in the terms of the uses, each with the atoms of the block under update.
+  /// Returns the running sums that the uses of a block read, each with the atoms of that block. Its update then takes
+  /// each element out of the sums and puts it back (move_sum).
   std::vector<RunningSum> running_sums(const Uses& uses) const;
   /// Emits the loops that compute the sums anew. Of ordered pairs, the sum of the elements before becomes 0. Called
   /// once before each update of a block, so that rounding errors do not build up.
@@ -51,7 +54,8 @@ class Residuals : Part {
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
-  /// Returns an expression for the expectation E A of one summand, at the values of the index variables in `env`.
+  /// Returns an expression for the expectation E A of one summand of a sum S, at the values of the index variables in
+  /// `env`.
   ExprId summand(const schedule::Residual::Side& side, const Env& env);
   /// Emits a loop over r that calls `body` with the expectation of the summand of each side.
   void each_summand(const schedule::Residual& r, const Env& env,

@@ -9,7 +9,8 @@
 
 namespace lehr::loops {
 
-/// Emits the code of blocks with a sparse precision.
+/// Emits the code of joint blocks whose Normal factor has a sparse precision (math::SparsePattern): factorisation,
+/// mean, the covariances that terms read, and draws.
 class SparseFactors : Part {
  public:
   SparseFactors(Shared& shared, Draws& draws) : Part(shared), draws_(draws) {}
@@ -35,6 +36,7 @@ class SparseFactors : Part {
  private:
   /// What the code of one block works with.
   struct Work {
+    /// The buffers of the pattern of the precision: where its entries and those of the factor L are.
     const PatternBuffers& pattern;
     SizeId size, entries, filled;  // numbers of coordinates, of entries, and of nonzeros of the factor
     BufferId precision;            // by entry
@@ -58,11 +60,14 @@ class SparseFactors : Part {
   /// Emits the factorisation of the precision, and returns its log determinant. The emitted code fails with `code` if
   /// the precision is singular; with `tolerant`, it raises the diagonal instead.
   ExprId factorise(const Work& w, std::int32_t code, bool tolerant);
-  /// Emits x = L^-T x, or both halves of the solution x = (L L')^-1 x.
+  /// Emits code that overwrites Work::x by L^-T x or, if `both`, by (L L')^-1 x. The former makes a draw from standard
+  /// Normal numbers, the latter the mean from the linear natural parameter.
   void solve(const Work& w, bool both);
-  /// Emits the entries of the inverse that the factor has as nonzeros (Takahashi's recursion).
+  /// Emits code that computes those entries of the covariance (the inverse of the precision) at which the factor L has
+  /// nonzeros, by Takahashi's recursion.
   void invert(const Work& w);
-  /// Emits the stores of expected statistics, of the factor or of the draw `x`.
+  /// Emits code that stores the expected statistics that terms read: of x_j and x_j x_l, from the mean or draw `x` and
+  /// the covariance, and the log determinant.
   void store_expectations(BlockId b, const Work& w, ExprId logdet);
 
   Draws& draws_;  // random numbers

@@ -53,13 +53,14 @@ class Terms : Part {
   /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
   /// after another.
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
-  /// Returns true if an observed variable occurs in the coefficient's sums and products.
+  /// Returns true if the coefficient, or a part of its sums and products, is the value of an observed variable. What is
+  /// inside functions does not count.
   bool mentions_observed(CoefId c) const;
   /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
   bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
-  /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
-  /// taken once, and the result is 0 where its factor 1 - y is 0. Two parts that cancel at log 0 would otherwise lose
-  /// all digits of the sum.
+  /// Returns an expression for the sum of coefficients. Summands with a common logarithm and observed factors are put
+  /// together, as in log(1 - p) - log(1 - p) y with y observed: the logarithm is taken once, and the result is 0 where
+  /// its factor 1 - y is 0. Otherwise two parts that cancel at log 0 would lose all digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
   /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
   /// the member's event axes.
@@ -121,7 +122,7 @@ class Terms : Part {
   /// The state of one loop nest while it is emitted: index variables that are not open yet; factors and conditions that
   /// are not emitted yet.
   struct Nest;
-  /// Returns the value of a coefficient that is the same number whatever the data are.
+  /// Returns the value of a coefficient that is the same number whatever the data are; nothing for other coefficients.
   std::optional<double> number(CoefId c) const;
   /// Returns an expression for the value of a coefficient.
   ExprId coef(CoefId c, const Env& env);

@@ -13,7 +13,8 @@ namespace lehr::loops {
 
 /// The arrays in which natural parameters are added up, one for each sufficient statistic.
 struct NaturalTarget {
-  std::map<math::Stat, BufferId> buffers;  // by sufficient statistic
+  /// The arrays, by sufficient statistic.
+  std::map<math::Stat, BufferId> buffers;
   std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
                                        // fixed to the element under update
 };
@@ -23,7 +24,7 @@ struct NaturalTarget {
 struct UpdateHooks {
   /// Called when all terms have been added to the natural parameters; it may emit further additions.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
-  /// Called before and after the parameters are stored.
+  /// Called before and after the new parameters of an element are stored, for example to measure how much they change.
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
   /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
   /// Not used for categories and for sparse precisions.
@@ -128,13 +129,18 @@ class Updates : Part {
   /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway. For example,
   /// digamma(a) in an entropy is E[log x] + log b if E[log x] = digamma(a) - log b is stored.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
-  /// A term that is split into sums over data, with a small array of results, and what the values of an element are
-  /// multiplied by. See `factored_sum`.
+  /// A term split into two loops, because no factor of it depends both on the data and on the element's value: the
+  /// first adds up data in a small array of sums, the second multiplies each sum by what depends on the value.
   struct FactoredSum {
-    Solved solved;                           // index variables that the element determines
-    std::set<IndexVarId> parts;              // index variables of the array of sums
-    Term data, values;                       // the loops of either half
-    std::vector<Factor> of_data, of_values;  // their factors
+    /// The index variables that follow from the element under update.
+    Solved solved;
+    /// The index variables that number the sums in the array.
+    std::set<IndexVarId> parts;
+    /// The index variables of the first loops, over the data; of the second loops, over the sums and the values of the
+    /// element.
+    Term data, values;
+    /// The factors that are multiplied in the first loops; in the second loops.
+    std::vector<Factor> of_data, of_values;
   };
   /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
   ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
@@ -142,8 +148,8 @@ class Updates : Part {
   /// few hundred inner sums.
   std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
                                           const std::vector<ExprId>& element) const;
-  /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
-  /// table.
+  /// Emits code that adds what a split term gives to the natural parameters of the element: first the sums over data,
+  /// then their products with what depends on the value.
   void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
   /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
@@ -167,7 +173,8 @@ class Updates : Part {
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
   /// Emits code that fails if the inverse is not finite.
   void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
-  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
+  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`):
+  /// the number of the component in the key of a random number.
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Emits code that fails with FormulaContext::fail_code if the factor is improper, or a point is not inside its
   /// support.

@@ -22,22 +22,26 @@ class Chains : Part {
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws), clamps_(clamps) {}
 
-  /// Declares the chain's entry in Layout::chains, and buffers for its pairs and entropies unless it is local.
+  /// Declares the memory for what the update of a chain computes beside the marginals of its elements: the expectations
+  /// of products of elements ("pairs"), and the entropies of sequences. They have buffers for all sequences or, if only
+  /// the item of a sequence needs them (Chain::local), work arrays that local_chain() declares.
   void declare_chain(BlockId b);
-  /// Declares work arrays of the open function for the pairs and entropy of a local chain; does nothing for others.
+  /// Declares, in the function that is open, the work arrays for the expectations of products ("pairs") and the entropy
+  /// of one sequence of a chain that is Chain::local; does nothing for other blocks.
   void local_chain(BlockId b);
   /// Emits the update of all sequences whose leading indices are `lead`.
   void update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks);
   /// Emits loops over the sequences whose leading indices are `lead`.
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. Used where a
-  /// factor does not come from an update of the chain: after initial values, loaded parameters or a seed.
+  /// Emits code that sets the expectations of products ("pairs") and the entropy of a sequence as if its elements were
+  /// independent. Used where a factor does not come from an update of the chain: after initial values, loaded
+  /// parameters or a seed.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns an expression for the expectation of a product of two or more atoms, which are elements of one sequence.
   /// The product must be one of Chain::products.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
-  /// Returns an expression for the entropy of a sequence's factor, times its copies.
+  /// Returns an expression that loads the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
   /// the table, not for every element. Entropies of sequences leave out the means of those tables whose sums belong to
@@ -51,8 +55,8 @@ class Chains : Part {
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
-  /// Emits code that adds a joint log potential. `t`: the step of the last of its elements; `lags`: how many steps
-  /// before it the others are; `events`: the event indices of all of them, in order of time.
+  /// A function that emits code which adds `value` to a joint log potential. `t`: the step of the last of its elements;
+  /// `lags`: how many steps before it the others are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
   /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
@@ -118,7 +122,7 @@ class Chains : Part {
   void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
   /// Emits code that computes the forward message into the first element; `log_scale` as in pass_products.
   void open_products(const Messages& m, ScalarId log_scale);
-  /// What `emit` returns: the shift of the exponentials, and the sum of the products.
+  /// What emit() returns: the shift of the exponentials of the unary log potentials, and the sum of the products.
   struct Emitted {
     ExprId top;    // what was subtracted before exp
     ScalarId sum;  // of the unnormalised message

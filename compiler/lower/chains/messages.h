@@ -21,19 +21,23 @@ struct Chains::Messages {
   BufferId scale;
   BufferId backward, message;  // of one step, over histories: the backward message, and a message under construction
   BufferId unscaled;           // of one step, over histories: the forward products before division by their sum
-  BufferId marginal;           // over the steps: probabilities of the values; may be the same array as `emission`
-  BufferId probs;              // the probabilities of the factor, in its buffer
-  bool summed;                 // pairs are stored as sums over the steps
-  ScalarId entropy;            // log Z minus the means of unary and joint log potentials
-  bool homogeneous;            // the joint potentials are the same at every step: arrays have one row of them
-  Uses all;                    // all uses of the chain in terms
+  /// Over the steps: the probabilities of the values, which are the result; may be the same array as `emission`.
+  BufferId marginal;
+  /// The buffer of the stored factor into which the probabilities are copied.
+  BufferId probs;
+  bool summed;       // pairs are stored as sums over the steps
+  ScalarId entropy;  // log Z minus the means of unary and joint log potentials
+  bool homogeneous;  // the joint potentials are the same at every step: arrays have one row of them
+  Uses all;          // all uses of the chain in terms
   /// The unary potentials are those of `singles`: rows of tables with exponentials, and potentials of the first
   /// element.
   bool by_rows;
-  UnaryUses singles;              // uses with unary potentials, if `by_rows`
-  const UpdateHooks* hooks;       // what the update's caller adds
-  BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
-  ScalarId start_top;             // their largest
+  UnaryUses singles;  // uses with unary potentials, if `by_rows`
+  /// What the caller adds to the emitted update: work before and after each element is stored, and options.
+  const UpdateHooks* hooks;
+  BufferId start;  // by rows: log potentials that the first element has besides rows; or invalid
+  /// The largest of the log potentials in `start`, which is subtracted before exp.
+  ScalarId start_top;
   BufferId transition, filtered;  // over the steps: exp(pair) with a shift; normalised forward messages
   BufferId emission, onward;      // over the steps: exp(unary) with a shift; emission * scale * backward message
   ScalarId products;              // 1 as long as no sum underflowed

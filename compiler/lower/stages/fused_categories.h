@@ -30,7 +30,8 @@ enum class StageMode {
 struct FusedUse {
   const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
   std::size_t atom = 0;                                  // position of the category's atom
-  /// Position of the one other local atom, of a stored block; none if there is none.
+  /// Position of the one other atom of the term that is of a stored block of the item, to whose natural parameters the
+  /// probabilities are added; none if there is none.
   std::optional<std::size_t> partner;
   IndexVarId value;  // the index variable that is the category's value
   enum class Kind {
@@ -43,7 +44,8 @@ struct FusedUse {
 /// The plan of the code for one fused category, a local category whose probabilities are not stored. It says where the
 /// log odds come from, and in which work arrays the probabilities are formed.
 struct FusedCategory {
-  BlockId block;                               // the category
+  /// The block of the category; its elements are those of the items.
+  BlockId block;
   const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
   std::vector<FusedUse> uses;                  // all terms with the category
   SizeId values;                               // number of values of the category
@@ -53,14 +55,15 @@ struct FusedCategory {
   /// True if the category is factored and the entropies of elements leave out the mean of their log odds. That mean is
   /// computed from sums that are formed anyway (lower_fused_entropy.cpp).
   bool entropy_from_sums = false;
-  // Work arrays over the values. `probs`: probabilities of an element, not normalised. `odds`: its log odds.
-  // `item_odds`: sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
+  /// Work arrays over the values. `probs`: unnormalised probabilities of an element. `odds`: its log odds. `item_odds`:
+  /// the sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
   BufferId probs, odds, item_odds, item_exp;
   /// i64: positions along the last axis of the elements whose count is above 0. Invalid if no list is made.
   BufferId counted;
   /// The number of positions in `counted`, if the item has one row of elements. Invalid: found row by row.
   ScalarId counted_length;
-  /// What was subtracted from `item_odds` before exp, if formed before the branch on the last pass; otherwise invalid.
+  /// What was subtracted from `item_odds` before exp. Valid only if that code stands before the branch on the last
+  /// pass; otherwise each visit of the elements emits it.
   ExprId shift;
   /// 1 while the exponentials of the vector come from parameters, otherwise 0 (lower_fused_vector.cpp). Invalid: never.
   ScalarId direct;
@@ -89,10 +92,13 @@ struct FusedVisit {
 /// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first
 /// axis is the position of the item in the group.
 struct FullRows {
-  BufferId exponentials, shift;  // of the vectors: exponentials by value; what was subtracted before exp
-  /// Natural parameters for the vector's block, by value; partial sums of them by value and lane.
+  /// By item of the group: the exponentials of its vector, by value; what was subtracted before exp.
+  BufferId exponentials, shift;
+  /// By item of the group: what the probabilities add to the natural parameters of the vector's block, by value;
+  /// partial sums of it, by value and lane.
   BufferId into, lanes;
-  /// By element of a tile: sum of exponentials; factors for `into`; factors for statistics.
+  /// By item and element of a tile: the sum of the exponentials; the factor with which they are added to `into`; the
+  /// factor with which they are added to the statistic of the table.
   BufferId total, scale, count;
 };
 
@@ -105,7 +111,8 @@ class FusedCategories : Part {
 
   /// Returns the plan of the fused category `z`, still without work arrays.
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
-  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::entropy_from_sums).
+  /// Returns the tables whose means the entropies of the elements of category `z` leave out
+  /// (FusedCategory::entropy_from_sums). StageFunctions::finalise subtracts these means for all items together.
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   /// Declares the work arrays of FusedCategory (probabilities, log odds, exponentials, list of counts) in the function
   /// that is open.
@@ -117,9 +124,10 @@ class FusedCategories : Part {
   /// factored category. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid
   /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
-  /// Emits the visit of all elements of an item; counts of zero are left out. It takes the exponentials of the item's
-  /// vectors before, unless FusedCategory::shift is valid, and sets FusedVisit::item_shift in its copy of `visit`. A
-  /// final visit ends with subtract_vector_means(), if the category has FusedCategory::entropy_from_sums.
+  /// Emits the visit of all elements of an item, which forms the probabilities of each and adds them to all that needs
+  /// them; counts of zero are left out. The exponentials of the item's vectors are taken before, unless
+  /// FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the category has
+  /// FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
   /// Declares, before the passes over an item, FusedCategory::direct for each category whose vector's exponentials may
   /// come from parameters, and sets it for the first pass.
@@ -138,7 +146,8 @@ class FusedCategories : Part {
   /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
   /// that are one vector and rows of one table. Enough counts of the data must be above zero.
   bool can_have_full_rows(const FusedCategory& s) const;
-  /// Returns true if the transposed exponentials for full rows were declared.
+  /// Returns true if the code visits the elements of the category in tiles (full rows of counts): the transposed
+  /// exponentials of its table were declared for that.
   bool has_full_rows(const FusedCategory& s) const;
   /// Declares and initialises the work arrays for a group of items with full rows.
   FullRows full_rows(const FusedCategory& s);
@@ -209,8 +218,9 @@ class FusedCategories : Part {
   void each_lane(const std::function<void(ExprId lane)>& body);
   /// Returns an expression for the count of element `e` of an item, or 0 if `e` is before `begin`.
   ExprId count_from(const FusedCategory& s, ExprId begin, ExprId item, ExprId e);
-  /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
-  /// It is the same for all values.
+  /// Returns an expression for the factor by which the exponentials of an element are multiplied when they are added to
+  /// the statistic or natural parameters that a use updates: the other factors of its term, times `scale`. It is the
+  /// same for all values.
   ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
   /// Emits a branch on FusedCategory::direct. If it is 1, exponentials come from the parameters x of the vector's block
   /// instead of its expected statistics: a loop over the values k has the code of `body(k, digamma(x[k]))`. Otherwise
@@ -263,7 +273,7 @@ class FusedCategories : Part {
   /// also adds the entropy and, with LowerOptions::save_locals, stores the probabilities; one of StageMode::seed does
   /// neither.
   void visit_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
-  /// Returns the table that multiplies the statistic of a use.
+  /// Returns the table of a use of kind FusedUse::Kind::table, whose row gives log odds of the values.
   ArrayId table_of(const FusedUse& u) const;
   /// Returns an expression for the entry of the element's row at the value `k`, in an array of the table's shape.
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);

@@ -38,7 +38,8 @@ class Stages : Part {
   /// Emits the function over a range of items that updates, seeds, sums or refreshes them, by `mode`. Returns its
   /// position in the program.
   std::size_t emit_items(std::size_t step, StageMode mode);
-  /// Declares the work arrays that the items of one function share.
+  /// Declares the work arrays of one function over items, which every item overwrites: natural parameters to which
+  /// fused categories add, and parameters before an update. `sums` are the partial sums of the ELBO.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
   /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all parameters
   /// is at most `tolerance` times the sum of their absolute values. The pass after that is the last.
@@ -66,8 +67,8 @@ class Stages : Part {
   /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
   /// that draws of the block integrate out (Integrals).
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
-  /// Returns hooks that add, to the natural parameters of a stored block, what the fused categories have added up for
-  /// them.
+  /// Returns hooks for the update of a stored block that add, to its natural parameters, what the visits of fused
+  /// categories have added up for it in this pass.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
   /// Called with the array of parameters before the update, the event indices, and the current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
@@ -90,12 +91,17 @@ class Stages : Part {
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
 
-  /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
+  /// What one function over items with full rows of counts works on. Such items have few counts of zero, and their
+  /// elements are visited in tiles (lower_full_rows.cpp).
   struct FullWork {
+    /// The item stage that is lowered.
     const schedule::ItemStage& stage;
+    /// The only fused category of the stage, whose items have full rows of counts.
     const FusedCategory& stream;
+    /// The work arrays and partial sums of the function.
     const ItemArrays& arrays;
-    ExprId begin, end;  // of the items
+    /// The range of the items that the function works on.
+    ExprId begin, end;
   };
   /// Returns the stage's one fused category if its items have full rows of counts and the mode updates or refreshes
   /// them; otherwise nothing.
@@ -124,8 +130,9 @@ class Stages : Part {
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits code that forms the pairs of the item's chains as if their elements were independent. Pairs that are stored
-  /// for all items are formed in StageMode::seed alone.
+  /// Emits code that forms the expectations of products of neighbours in the item's chains as if elements were
+  /// independent, where no update of the chain has formed them. Those that are stored for all items are formed in
+  /// StageMode::seed alone.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
