@@ -17,8 +17,10 @@
 
 namespace lehr::density {
 
-/// Expands the statements and potentials of one model and appends their terms to a Density. Errors go to the
-/// diagnostics; a function that reports an error returns the polynomial 0, and the expansion goes on to find more.
+/// Expands the statements and potentials of one model and appends their terms to a Density. A latent index z[n] becomes
+/// a selector: an index variable k with the indicator [z[n] = k]. Functions without a closed form get a local bound
+/// with a tangent point, or another auxiliary variable. Errors go to the diagnostics; a function that reports an error
+/// returns the polynomial 0, and the expansion goes on to find more.
 class Expander {
  public:
   /// Sets up the expansion of `m` into `out`. `m` grows by auxiliary variables. `draws` chooses the expansion for a

@@ -51,10 +51,11 @@ struct StageFunctions {
   /// (begin, end): starts the items: sets their categories to the values in `picks`, forms the blocks in `seeded`, and
   /// adds up statistics. None without categories, unless LowerOptions::item_starts is set.
   std::optional<std::size_t> seed;
-  /// (begin, end): adds up statistics of the factors as they are; no updates. None if a category is fused.
+  /// (begin, end): adds up statistics of the stored factors of these items as they are; it updates none. None if a
+  /// category is fused.
   std::optional<std::size_t> sum;
-  /// (begin, end): updates auxiliary sources and fused categories alone, adds up statistics. None unless
-  /// schedule::ItemStage::refresh is set.
+  /// (begin, end): forms auxiliary sources and fused categories of these items anew from the current factors, leaves
+  /// all other factors as they are, and adds up statistics. None unless schedule::ItemStage::refresh is set.
   std::optional<std::size_t> refresh;
   /// (): subtracts from the entropies of discrete blocks the means of log odds that the items left out. The caller runs
   /// it once `update` or `refresh` has visited all items. None if the items leave nothing out.
@@ -115,11 +116,13 @@ struct ItemEnergies {
 
 /// The functions of exact sampling by coupling from the past, for models of spins and bits (stages/envelope.h).
 struct EnvelopeFunctions {
-  /// (): writes to `elbo_value`[0] the least coefficient of a pair of latent variables, or 0 if none is negative.
-  /// Writes to `elbo_value`[1] the number of terms with more than two latent variables.
+  /// (): writes what decides whether the model is attractive, so that interval ends are runs of the sampler themselves.
+  /// To `elbo_value`[0] goes the least coefficient of a pair of latent variables, or 0 if none is negative; to
+  /// `elbo_value`[1] the number of terms with more than two latent variables.
   std::size_t couplings = 0;
   std::size_t open = 0;  // (): sets the interval of every element to its whole support
-  /// (): writes to `elbo_value`[0] the number of elements whose two interval ends differ.
+  /// (): writes to `elbo_value`[0] the number of elements whose two interval ends still differ. At 0 the state is an
+  /// exact sample.
   std::size_t undecided = 0;
   /// (), by visit of a sweep (Schedule::sweep), called in this order: updates the intervals of the elements from the
   /// intervals of all others. The values of the elements become the upper ends.
@@ -201,7 +204,8 @@ struct Interface {
   /// The functions of exact sampling; none unless LowerOptions::envelope is set.
   std::optional<EnvelopeFunctions> envelope;
   /// (): writes to `elbo_value`[0] the log of the number of joint values of all auxiliary sources, each counted as
-  /// often as its element has copies. None unless LowerOptions::states is set.
+  /// often as its element has copies. Parallel tempering needs it for the evidence. None unless LowerOptions::states is
+  /// set.
   std::optional<std::size_t> states;
   /// The functions of each step of Schedule::steps: those of an item stage, or the update of one block.
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
@@ -242,18 +246,23 @@ enum class ElboPart {
 /// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data
 /// and global_data to b; annealing entropies sets local and global to b. A natural-gradient step sets step to rho.
 enum class Weight {
-  /// factor on the tempered terms, in the natural parameters of local blocks
+  /// Factor on the tempered terms, in the natural parameters of local blocks.
   local_data,
-  /// factor on the tempered terms, in the natural parameters of blocks that are not local
+  /// Factor on the tempered terms, in the natural parameters of blocks that are not local.
   global_data,
-  local,  // factor on all natural parameters of local blocks
-  /// factor on all natural parameters of blocks that are not local
+  /// Factor on all natural parameters of local blocks.
+  local,
+  /// Factor on all natural parameters of blocks that are not local.
   global,
   /// Step size: natural parameters of global blocks become step * new + (1 - step) * current, values of points too.
   step,
-  gradient_memory,  // weight of this natural gradient (new - current) in their running mean; 0: not measured
-  item_parameters,  // 0: per-item parameters that no sweep reads need not be written (Demand::item_parameters)
-  elbo              // 0: sums over items that the ELBO alone reads need not be formed (Demand::elbo)
+  /// Weight of this natural gradient (new - current) in the running mean of gradients that step sizes are chosen by. If
+  /// it is 0, gradients are not measured.
+  gradient_memory,
+  /// 0 if per-item parameters that no sweep reads need not be written (Demand::item_parameters), otherwise 1.
+  item_parameters,
+  /// 0 if sums over items that the ELBO alone reads need not be formed (Demand::elbo), otherwise 1.
+  elbo
 };
 
 /// The buffers of the arrays of a math::SparsePattern, by the names that these have there. All are i64.

@@ -19,8 +19,9 @@ namespace lehr::loops {
 /// The uses of a block: pairs of a term and the position of one of the block's atoms in it.
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
-/// Emits code that forms the sums S of terms in residual form and updates them while elements change. Returns such
-/// terms as updates and the ELBO read them.
+/// Emits code for terms in residual form (schedule::Residual): a sum over pairs of summands A_r B_r' takes linear time
+/// by running sums of A and of B, which follow the elements as these are updated. It also gives each term outside the
+/// item stages as updates and the ELBO read it.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}

@@ -10,7 +10,8 @@
 namespace lehr::loops {
 
 /// Emits the code of joint blocks whose Normal factor has a sparse precision (math::SparsePattern): factorisation,
-/// mean, the covariances that terms read, and draws.
+/// mean, the covariances that terms read, and draws. Arrays "by entry" have one number for each entry of the pattern,
+/// the diagonal first; the position of a coordinate is its place in the order of elimination.
 class SparseFactors : Part {
  public:
   SparseFactors(Shared& shared, Draws& draws) : Part(shared), draws_(draws) {}
@@ -34,7 +35,7 @@ class SparseFactors : Part {
   void expectations(BlockId b, std::int32_t code);
 
  private:
-  /// What the code of one block works with.
+  /// The arrays and sizes that the code of one block with a sparse precision works with.
   struct Work {
     /// The buffers of the pattern of the precision: where its entries and those of the factor L are.
     const PatternBuffers& pattern;

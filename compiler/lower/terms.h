@@ -40,8 +40,9 @@ struct AtomValues {
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;
 };
 
-/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. Other parts of
-/// the lowering give the code inside the loops.
+/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. A nest opens the
+/// index variables of a term one after another; `env` has the values of those that are open. Other parts of the
+/// lowering give the code inside the loops.
 class Terms : Part {
  public:
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}

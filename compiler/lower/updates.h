@@ -35,7 +35,9 @@ struct UpdateHooks {
   bool tolerant = false;
 };
 
-/// Emits the updates of single elements, and what updates of chains share with them.
+/// Emits the update of one element's factor (coordinate ascent): natural parameters are added up from the terms, then
+/// come parameters, then expected statistics. It also emits draws and entropies of elements, and what updates of chains
+/// share with these.
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)

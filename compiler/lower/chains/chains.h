@@ -15,8 +15,10 @@
 
 namespace lehr::loops {
 
-/// Emits the updates of chains. A sequence is given by the indices of all axes but the last; the last axis is its steps
-/// t.
+/// Emits the updates of chains: blocks with one joint factor for each whole sequence, by forward-backward (categories)
+/// or a Kalman smoother (Normal elements). Terms give unary potentials (of one element) and joint ones (of several
+/// elements, a constant lag apart); "pairs" are the expectations of products of elements in a joint one. A sequence is
+/// given by the indices of all axes but the last, which is its steps t.
 class Chains : Part {
  public:
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
@@ -47,8 +49,9 @@ class Chains : Part {
   /// the table, not for every element. Entropies of sequences leave out the means of those tables whose sums belong to
   /// one term (adds_up_alone). Empty for other blocks.
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
-  /// Returns true if the chain's update adds the probabilities of its elements to the table's sums right away
-  /// (UpdateHooks::add_rows).
+  /// Returns true if the chain's update adds the probabilities of its elements to the sums of the table right away
+  /// (UpdateHooks::add_rows), so that no later loop over the item must. False if items are iterated or elements are
+  /// drawn.
   bool sums_in_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
   /// Returns, and forgets, the work arrays with the probabilities by step that the last updates of chains of categories
   /// have left. The sums over the item that follow read them from there rather than from the memory of the factors.
@@ -120,7 +123,8 @@ class Chains : Part {
   /// Emits code that computes the forward message into step t > 0 from the one before and the joint potentials.
   /// `log_scale` becomes the logarithm of the factor that the stored message lacks.
   void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
-  /// Emits code that computes the forward message into the first element; `log_scale` as in pass_products.
+  /// Emits code that computes the forward message into the first element. `log_scale` becomes the logarithm of the
+  /// factor that the stored message lacks.
   void open_products(const Messages& m, ScalarId log_scale);
   /// What emit() returns: the shift of the exponentials of the unary log potentials, and the sum of the products.
   struct Emitted {
@@ -211,7 +215,8 @@ class Chains : Part {
   /// Returns true if the term is a table times one atom whose indices are plain index variables. Its statistic is then
   /// a sum over elements of the chain.
   bool is_element_sum(const ArrayTerm& t, std::size_t use) const;
-  /// Returns true if the use is a row of a table along the values.
+  /// Returns true if the use is a unary potential that is a row of a table along the values of the category, as log
+  /// beta[w[t], k], whose exponentials can be taken with the table.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;

@@ -8,7 +8,8 @@
 
 namespace lehr::loops {
 
-/// The work arrays and facts of one sequence of categories, while its forward-backward code is written.
+/// The work arrays and facts of one sequence of categories, while its forward-backward code is written. "Over
+/// histories" means one axis for each of the `max_lag` last values, "over the steps" that the first axis is the step t.
 struct Chains::Messages {
   BlockId block;                  // the chain
   std::vector<ExprId> sequence;   // its indices, without the step

@@ -28,12 +28,16 @@ enum class StageMode {
 /// One term of the log joint that contains the fused category. It says what the term adds to the log odds of the
 /// category, and what the probabilities are added to.
 struct FusedUse {
-  const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
-  std::size_t atom = 0;                                  // position of the category's atom
+  /// The term of the item stage; owned by the schedule.
+  const schedule::ItemStage::LocalTerm* term = nullptr;
+  /// Position of the category's atom (the indicator [z = k]) in the term.
+  std::size_t atom = 0;
   /// Position of the one other atom of the term that is of a stored block of the item, to whose natural parameters the
   /// probabilities are added; none if there is none.
   std::optional<std::size_t> partner;
-  IndexVarId value;  // the index variable that is the category's value
+  /// The index variable of the term that runs over the category's values.
+  IndexVarId value;
+  /// How the term enters the log odds of the category.
   enum class Kind {
     table,   // a row of a table along the values, coefficient 1
     vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
@@ -42,7 +46,8 @@ struct FusedUse {
 };
 
 /// The plan of the code for one fused category, a local category whose probabilities are not stored. It says where the
-/// log odds come from, and in which work arrays the probabilities are formed.
+/// log odds come from (rows of tables, vectors of the item, other terms), and in which work arrays the probabilities
+/// are formed.
 struct FusedCategory {
   /// The block of the category; its elements are those of the items.
   BlockId block;
@@ -58,14 +63,17 @@ struct FusedCategory {
   /// Work arrays over the values. `probs`: unnormalised probabilities of an element. `odds`: its log odds. `item_odds`:
   /// the sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
   BufferId probs, odds, item_odds, item_exp;
-  /// i64: positions along the last axis of the elements whose count is above 0. Invalid if no list is made.
+  /// i64: the positions along the last axis of the elements whose count is above 0, which alone are visited. Invalid if
+  /// all elements are visited.
   BufferId counted;
-  /// The number of positions in `counted`, if the item has one row of elements. Invalid: found row by row.
+  /// The number of positions in `counted`, if an item has one row of elements, listed before its passes. Invalid if the
+  /// positions are listed anew for each row.
   ScalarId counted_length;
   /// What was subtracted from `item_odds` before exp. Valid only if that code stands before the branch on the last
   /// pass; otherwise each visit of the elements emits it.
   ExprId shift;
-  /// 1 while the exponentials of the vector come from parameters, otherwise 0 (lower_fused_vector.cpp). Invalid: never.
+  /// 1 while the exponentials of the item's vector come from the parameters of its factor, 0 while they come from its
+  /// expected statistics. Invalid if they never come from parameters.
   ScalarId direct;
 };
 
@@ -102,8 +110,10 @@ struct FullRows {
   BufferId total, scale, count;
 };
 
-/// Emits the code that visits the elements of fused categories: it forms each element's probabilities, adds them to all
-/// that needs them, and overwrites them. An item stage (Stages) calls it.
+/// Emits the code that visits the elements of fused categories (streams), whose responsibilities are not stored: it
+/// forms the probabilities of one element in a work array, adds them to statistics, natural parameters and entropies,
+/// and overwrites them by the next element's. Log odds are sums of rows of tables (log beta[w, k]), vectors of the item
+/// (log theta[k]) and other terms. An item stage (Stages) calls it.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -129,8 +139,8 @@ class FusedCategories : Part {
   /// FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the category has
   /// FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
-  /// Declares, before the passes over an item, FusedCategory::direct for each category whose vector's exponentials may
-  /// come from parameters, and sets it for the first pass.
+  /// Declares, before the passes over an item, FusedCategory::direct for each category of which the exponentials of the
+  /// vector may come from parameters instead of expected statistics, and emits code that sets it for the first pass.
   void find_direct(std::vector<FusedCategory>& streams, ExprId item);
   /// Returns the stored block whose vector the category reads. The category must have exactly one use of kind vector.
   BlockId vector_block(const FusedCategory& s) const;

@@ -12,8 +12,9 @@
 
 namespace lehr::loops {
 
-/// Emits the generated functions of the item stages. An item stage updates the local blocks of each item (document,
-/// point, sequence), and adds up statistics.
+/// Emits the generated functions of the item stages. An item stage works on one item after another (document, point,
+/// sequence): in one or several passes it visits fused categories and updates stored local blocks, then it adds up
+/// statistics.
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
