@@ -60,7 +60,7 @@ class Clamps : Part {
   /// Returns the buffer with the observed values of the block's variable.
   BufferId data(BlockId b) const { return layout_.data.observed[s_.conditionals[b].variable.index()]; }
 
-  Terms& terms_;  // loop nests of terms
+  Terms& terms_;  // the part that emits loop nests of terms
 };
 
 }  // namespace lehr::loops

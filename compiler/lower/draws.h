@@ -29,7 +29,7 @@ class Draws : Part {
   /// packed.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
-  Terms& terms_;  // loop nests of terms
+  Terms& terms_;  // the part that emits loop nests of terms
 };
 
 }  // namespace lehr::loops

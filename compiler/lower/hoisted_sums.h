@@ -45,8 +45,8 @@ class HoistedSums : Part {
   /// Returns the weights that count for the term: those of the data only if it is tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
 
-  Terms& terms_;      // loop nests of terms
-  Updates& updates_;  // factors of single elements
+  Terms& terms_;      // the part that emits loop nests of terms
+  Updates& updates_;  // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -68,10 +68,10 @@ class Integrals : Part {
   }
 
   std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;  // by BlockId
-  Terms& terms_;                                                           // loop nests of terms
-  FormulaLoops& formulas_;                                                 // formulas of families
-  Lookups& lookups_;                                                       // solving for index variables
-  Updates& updates_;                                                       // factors of single elements
+  Terms& terms_;                                                           // the part that emits loop nests of terms
+  FormulaLoops& formulas_;                                                 // the part that emits formulas of families
+  Lookups& lookups_;                                                       // the part that solves for index variables
+  Updates& updates_;  // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -29,8 +29,8 @@ class Energies : Part {
   void emit_item_energies();
 
  private:
-  Terms& terms_;          // loop nests of terms
-  Residuals& residuals_;  // running sums
+  Terms& terms_;          // the part that emits loop nests of terms
+  Residuals& residuals_;  // the part for terms in residual form (running sums)
 };
 
 }  // namespace lehr::loops

@@ -130,8 +130,10 @@ struct Layout {
 /// The state of one lowering: its inputs, the program under construction and its memory layout. All parts of the
 /// lowering refer to it, and the inputs must outlive it.
 struct Shared {
-  const model::Model& model;           // the model
-  const schedule::Schedule& schedule;  // what is lowered
+  /// The model whose program is written.
+  const model::Model& model;
+  /// The schedule that is lowered; it has the density and the conditionals.
+  const schedule::Schedule& schedule;
   /// The data: their sizes, offsets and constants. Of values only observed counts are read.
   const BoundData& data;
   const LowerOptions& options;  // which functions the program has
@@ -210,14 +212,20 @@ class Part {
   /// Returns an expression that loads a number from Interface::weights.
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
 
-  const model::Model& m_;        // the model
-  const schedule::Schedule& s_;  // what is lowered
+  /// The model whose program is written.
+  const model::Model& m_;
+  /// The schedule that is lowered; it has the density and the conditionals.
+  const schedule::Schedule& s_;
   const LowerOptions& options_;  // which functions the program has
-  const Algebra& a_;             // index and coefficient expressions of the terms
-  Builder& b_;                   // the program under construction
-  Layout& layout_;               // where everything is in its memory
-  Interface& interface_;         // functions and buffers for the driver
-  Shared& shared_;               // all of these, and the allocation of work arrays
+  /// The index and coefficient expressions of the terms.
+  const Algebra& a_;
+  Builder& b_;  // the program under construction
+  /// Which buffers and sizes of the program have what the schedule names.
+  Layout& layout_;
+  /// The functions and buffers that the driver will use.
+  Interface& interface_;
+  /// All of these, the data, and the allocation of work arrays.
+  Shared& shared_;
 };
 
 }  // namespace lehr::loops

@@ -40,7 +40,8 @@ class Lookups : Part {
   void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
 
  private:
-  /// An index source[bound], where the index variable `bound` ranges over a plate that is not nested.
+  /// An index that a data array gives for one index variable, as a[e] in s[a[e]]. The index variable ranges over a
+  /// plate that is not nested.
   struct PlainLookup {
     density::DataSource source;  // the data array
     IndexVarId bound;            // its index
@@ -48,7 +49,7 @@ class Lookups : Part {
   /// Returns the data array and the index variable of an index source[bound], as in s[a[e]]; nothing for other indices.
   std::optional<PlainLookup> plain_lookup(IndexId i) const;
 
-  Terms& terms_;  // loop nests of terms
+  Terms& terms_;  // the part that emits loop nests of terms
 };
 
 }  // namespace lehr::loops

@@ -124,8 +124,8 @@ struct EnvelopeFunctions {
   /// (): writes to `elbo_value`[0] the number of elements whose two interval ends still differ. At 0 the state is an
   /// exact sample.
   std::size_t undecided = 0;
-  /// (), by visit of a sweep (Schedule::sweep), called in this order: updates the intervals of the elements from the
-  /// intervals of all others. The values of the elements become the upper ends.
+  /// For each visit of a sweep (Schedule::sweep), called in this order: (): updates the intervals of the elements from
+  /// the intervals of all others. The values of the elements become the upper ends.
   std::vector<std::size_t> visits;
 };
 
@@ -134,7 +134,7 @@ struct EnvelopeFunctions {
 /// x_j x_l for that of the product. Invalid buffers stand for zeros. Arrays have an axis over the plate of the
 /// components for each j and l.
 struct InvarianceFunction {
-  /// What the function writes of one variable.
+  /// What the function writes of one variable that the change of basis transforms, with components x_j.
   struct Variable {
     /// f64 [1]: the number of elements of the variable.
     BufferId count;
@@ -153,14 +153,16 @@ struct InvarianceFunction {
     /// By variable, from its priors: minus the coefficients of t x_j and of t x_j^2.
     std::vector<BufferId> linear, quadratic;
   };
-  /// What the function writes of one quadratic form.
+  /// What the function writes of one quadratic form: a sum of products x_j x'_l with coefficients, where x and x' are
+  /// an element and itself or its neighbour in a chain.
   struct Form {
     /// [j, l]: the sum over the elements of the expectation of x_j x'_l.
     BufferId moments;
     /// The coefficients of these products: [j, l], or [i] if the rows of a follower are multiplied, one for each row.
     BufferId coefficients;
   };
-  /// What the function writes of one follower: the natural parameters of its rows, without those that forms give.
+  /// What the function writes of one follower, a matrix with Normal rows that multiplies such products (A in Normal(A
+  /// x[t-1], 1)): the natural parameters of its rows, without those that forms give.
   struct Follower {
     /// The natural parameters of entry j of row i, at [i, j]; of the product of entries j and l of row i, at [i, j, l].
     BufferId linear, quadratic;
@@ -303,7 +305,7 @@ struct Lowered {
   Interface interface;
   /// The buffers into which the driver copies the data.
   DataBuffers data;
-  /// Givens that the code inverts: matrices that must be symmetric positive definite.
+  /// The data matrices (givens) that the code inverts, so that they must be symmetric positive definite.
   std::vector<model::GivenId> positive_definite;
   std::vector<SizeId> plate_sizes;  // by PlateId: the number of elements; of a nested plate, in all rows together
   /// By PlateId: the number of elements in the longest row; invalid if the code needs none.

@@ -71,7 +71,7 @@ class SparseFactors : Part {
   /// the covariance, and the log determinant.
   void store_expectations(BlockId b, const Work& w, ExprId logdet);
 
-  Draws& draws_;  // random numbers
+  Draws& draws_;  // the part that emits random numbers and draws
 };
 
 }  // namespace lehr::loops

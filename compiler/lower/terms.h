@@ -15,7 +15,8 @@ namespace lehr::loops {
 /// has fixed.
 using Env = std::map<IndexVarId, ExprId>;
 
-/// One factor of a product. It is computed at the outermost level at which all its index variables are open.
+/// One factor of the product that a loop nest sums. It is computed outside all loops whose index variables it does not
+/// depend on.
 struct Factor {
   std::set<IndexVarId> index_vars;          // index variables that it depends on
   std::function<ExprId(const Env&)> value;  // returns the expression of the factor
@@ -33,10 +34,12 @@ struct ArrayTerm {
   std::vector<Factor> more = {};     // further factors
 };
 
-/// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
+/// The functions by which Terms gets expressions for the values of atoms: expected statistics under the variational
+/// factors, which other parts of the lowering load.
 struct AtomValues {
-  std::function<ExprId(const Atom&, const Env&)> one;  // of a single atom
-  /// Of the product of several elements of one chain.
+  /// Returns the value of a single atom.
+  std::function<ExprId(const Atom&, const Env&)> one;
+  /// Returns the value of the product of several elements of one chain, which is not the product of their values.
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;
 };
 
@@ -86,8 +89,8 @@ class Terms : Part {
   /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
-  /// Returns `env`, with the step of a term with neighbours of a chain fixed to 1 if only sums over the steps are
-  /// stored. The sum at that index stands for all steps.
+  /// Returns `env`, with the step fixed to 1 if the term has two neighbours of a chain of which only sums over the
+  /// steps are stored: the sum at that index stands for all steps. For other terms it returns `env` as it is.
   Env at_all_steps(const Term& t, Env env) const;
   /// Returns true if the term is the product of its atoms and nothing else, summed over the index variables of this
   /// atom alone. That means coefficient 1, no guard, and only multiplicities that the atom's variable owns.
@@ -143,13 +146,14 @@ class Terms : Part {
   ExprId packed_row(IndexId row, const Env& env);
   /// Returns an expression for the number of elements of a nested plate in the row at packed position `row`.
   ExprId row_length(model::PlateId set, ExprId row);
-  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
-  /// loop only counts. Nested plates are left out.
+  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that a
+  /// multiplication by the length can replace its loop. False for index variables of nested plates.
   bool only_repeats(const Nest& nest, IndexVarId b) const;
   /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 
-  AtomValues values_;  // what atoms evaluate to
+  /// The functions that give the values of atoms.
+  AtomValues values_;
 };
 
 }  // namespace lehr::loops

@@ -182,12 +182,12 @@ class Updates : Part {
   /// support.
   void check_proper(BlockId b, FormulaContext& f);
 
-  Terms& terms_;            // loop nests of terms
-  FormulaLoops& formulas_;  // formulas of families
-  Lookups& lookups_;        // solving for index variables
-  Draws& draws_;            // random numbers
-  Clamps& clamps_;          // observed elements
-  SparseFactors sparse_;    // factors with a sparse precision
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Lookups& lookups_;        // the part that solves for index variables
+  Draws& draws_;            // the part that emits random numbers and draws
+  Clamps& clamps_;          // the part for observed elements of latent variables
+  SparseFactors sparse_;    // the part for factors with a sparse precision
 };
 
 }  // namespace lehr::loops

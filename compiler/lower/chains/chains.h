@@ -71,7 +71,8 @@ class Chains : Part {
                          bool homogeneous, const AddPotential& add);
   /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
   bool is_homogeneous(BlockId b, const Uses& uses);
-  /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
+  /// Returns true if the joint potential that the term gives to neighbours of `v` is the same at every step, since
+  /// nothing else in the term depends on the step. True also if the term has no neighbours of `v`.
   bool is_homogeneous(const ArrayTerm& t, model::VariableId v);
   /// Returns true if the terms of the item stage read the pairs of neighbours of the chain as sums over the steps only.
   /// The array of pairs then needs no axis of steps. It is false if the chain reaches back several steps.
@@ -320,11 +321,11 @@ class Chains : Part {
   /// Emits two loops over the components of an element: all pairs (j, l).
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
-  Terms& terms_;                                // loop nests of terms
-  FormulaLoops& formulas_;                      // formulas of families
-  Updates& updates_;                            // factors of single elements
-  Draws& draws_;                                // random numbers
-  Clamps& clamps_;                              // observed elements
+  Terms& terms_;                                // the part that emits loop nests of terms
+  FormulaLoops& formulas_;                      // the part that emits formulas of families
+  Updates& updates_;                            // the part that updates factors of single elements
+  Draws& draws_;                                // the part that emits random numbers and draws
+  Clamps& clamps_;                              // the part for observed elements of latent variables
   std::map<BlockId, BufferId> marginals_ = {};  // see take_marginals
 };
 

@@ -26,10 +26,12 @@ struct Chains::Messages {
   BufferId marginal;
   /// The buffer of the stored factor into which the probabilities are copied.
   BufferId probs;
-  bool summed;       // pairs are stored as sums over the steps
+  /// True if the expectations of products of neighbours are stored as sums over the steps.
+  bool summed;
   ScalarId entropy;  // log Z minus the means of unary and joint log potentials
-  bool homogeneous;  // the joint potentials are the same at every step: arrays have one row of them
-  Uses all;          // all uses of the chain in terms
+  /// True if the joint potentials are the same at every step: their arrays then have one row for all steps.
+  bool homogeneous;
+  Uses all;  // all uses of the chain in terms
   /// The unary potentials are those of `singles`: rows of tables with exponentials, and potentials of the first
   /// element.
   bool by_rows;

@@ -57,12 +57,12 @@ class Blocks : Part {
   /// term must be stored, and the atom must not be an element before another one.
   Uses prior_uses(BlockId b) const;
 
-  Terms& terms_;              // loop nests of terms
-  Residuals& residuals_;      // running sums
-  Updates& updates_;          // factors of single elements
-  Chains& chains_;            // factors of sequences
-  Integrals& integrals_;      // integrated auxiliary variables
-  HoistedSums hoisted_sums_;  // sums over data ahead of the elements
+  Terms& terms_;              // the part that emits loop nests of terms
+  Residuals& residuals_;      // the part for terms in residual form (running sums)
+  Updates& updates_;          // the part that updates factors of single elements
+  Chains& chains_;            // the part that updates chains (factors of sequences)
+  Integrals& integrals_;      // the part that integrates out auxiliary variables of draws
+  HoistedSums hoisted_sums_;  // the part that sums data ahead of the elements
 };
 
 }  // namespace lehr::loops

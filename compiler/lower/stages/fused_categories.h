@@ -271,13 +271,14 @@ class FusedCategories : Part {
   bool is_summed(const FusedCategory& s) const;
   /// A function that emits the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
-  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a separate
-  /// loop before they are visited.
+  /// Returns true if the elements are counts (of an auxiliary source) of which many may be zero. Those above zero are
+  /// then listed by a separate loop, and only they are visited. False for a sampler, which draws all.
   bool has_empty_elements(const FusedCategory& s) const;
   /// Emits the loop that lists the positions with counts above 0 of one row (FusedCategory::counted). Returns their
   /// number.
   ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
-  /// Emits loops over the elements of an item; counts of zero are left out.
+  /// Emits loops over the elements of an item. Elements that are counts of zero are left out, except by a sampler
+  /// (has_empty_elements).
   void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);
   /// Emits the visit of one element: it computes the probabilities and adds them to what all uses update. A final visit
   /// also adds the entropy and, with LowerOptions::save_locals, stores the probabilities; one of StageMode::seed does
@@ -292,11 +293,11 @@ class FusedCategories : Part {
   /// Returns the values of the index variables that the element (or its leading indices) gives in the term of a use.
   Env stream_env(const FusedCategory& s, std::size_t use, const std::vector<ExprId>& element) const;
 
-  Terms& terms_;        // loop nests of terms
-  Updates& updates_;    // factors of single elements
-  Energies& energies_;  // sums by item
-  Draws& draws_;        // random numbers
-  Clamps& clamps_;      // observed elements
+  Terms& terms_;        // the part that emits loop nests of terms
+  Updates& updates_;    // the part that updates factors of single elements
+  Energies& energies_;  // the part that adds up energies by item
+  Draws& draws_;        // the part that emits random numbers and draws
+  Clamps& clamps_;      // the part for observed elements of latent variables
 };
 
 }  // namespace lehr::loops

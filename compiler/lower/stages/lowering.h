@@ -75,8 +75,8 @@ class Lowering : Part {
   /// Emits stores that mark cached sums as invalid, in functions that change factors in them: the sums over factors of
   /// the block or, without a block, all. The caller of a function that reads such a sum then has it formed anew.
   void invalidate_cached(std::optional<BlockId> block = {});
-  /// Emits stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
-  /// priors must not read the tangent points of an earlier start.
+  /// Emits stores of 0 to the expected statistics of tangent points (of local bounds) that are not on items, so that a
+  /// start from the priors does not read those of an earlier start.
   void reset_tangents();
   /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
   /// local blocks (Schedule::local). Returns its position in the program.
@@ -94,17 +94,21 @@ class Lowering : Part {
   void emit_states();
   // ---- lower_invariance.cpp
 
-  /// Declares the buffers of an invariance and emits the function that fills them.
+  /// Declares the buffers of an invariance (a change of basis of latent variables that leaves the likelihood alone) and
+  /// emits the function that fills them, from which the runtime computes how the change moves the ELBO.
   InvarianceFunction emit_invariance(const schedule::Invariance& x);
   /// Emits code that adds the values of a term, without the atoms at these positions, to the entries of a buffer that
   /// the indices name.
   void add_entries(const ArrayTerm& term, const std::vector<std::size_t>& without, const std::vector<IndexId>& entry,
                    BufferId to);
-  /// Emits code that computes the moments and coefficients of a quadratic form.
+  /// Emits code that computes, for a quadratic form of an invariance, the sums of products of components over the
+  /// elements, and their coefficients.
   void add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to);
-  /// Emits code that computes the natural parameters of a follower that no form gives.
+  /// Emits code that computes, for a follower of an invariance (a matrix in quadratic forms), the natural parameters
+  /// that terms other than these forms give to its rows.
   void add_natural(const schedule::Follower& follower, const InvarianceFunction::Follower& to);
-  /// Declares the buffers of a shift and emits its functions.
+  /// Declares the buffers of a shift (of latent variables by constants, which leaves the likelihood alone) and emits
+  /// the functions that measure its effect on the ELBO and apply it.
   ShiftFunctions emit_shift(const schedule::Shift& x);
   /// Emits code that adds up a sum over the elements of a transformed variable: their number, the expectations of their
   /// components, or those of products of two. `to` has an axis for each of `components`.
@@ -112,7 +116,8 @@ class Lowering : Part {
   /// Emits code that adds the coefficients of a prior of a transformed variable to the buffers of that variable or,
   /// negated, to those of the scale that multiplies the prior.
   void add_prior(const schedule::PriorTerm& prior, std::size_t variable, const InvarianceFunction& to);
-  /// Emits code that adds what the terms outside the transformed priors give to the natural parameters of a scale.
+  /// Emits code that computes, for a scale in transformed priors, what the terms outside these priors give to its
+  /// natural parameters.
   void add_rest(const schedule::RescaledPrior& scale, const InvarianceFunction::Scale& to);
 
   // ---- lower_program.cpp
@@ -121,20 +126,20 @@ class Lowering : Part {
   /// in any of them needs 64.
   void allow_f32(const StageFunctions& stage);
 
-  Terms terms_;            // loop nests of terms
-  FormulaLoops formulas_;  // formulas of families
-  Lookups lookups_;        // solving for index variables
-  Residuals residuals_;    // running sums
-  Draws draws_;            // random numbers
-  Clamps clamps_;          // observed elements
-  Updates updates_;        // factors of single elements
-  Chains chains_;          // factors of sequences
-  Integrals integrals_;    // integrated auxiliary variables
-  Blocks blocks_;          // updates of whole blocks
-  Energies energies_;      // sums by item
-  FusedCategories fused_;  // fused categories
-  Stages stages_;          // item stages
-  Envelope envelope_;      // exact sampling
+  Terms terms_;            // the part that emits loop nests of terms
+  FormulaLoops formulas_;  // the part that emits formulas of families
+  Lookups lookups_;        // the part that solves for index variables
+  Residuals residuals_;    // the part for terms in residual form (running sums)
+  Draws draws_;            // the part that emits random numbers and draws
+  Clamps clamps_;          // the part for observed elements of latent variables
+  Updates updates_;        // the part that updates factors of single elements
+  Chains chains_;          // the part that updates chains (factors of sequences)
+  Integrals integrals_;    // the part that integrates out auxiliary variables of draws
+  Blocks blocks_;          // the part that updates whole blocks
+  Energies energies_;      // the part that adds up energies by item
+  FusedCategories fused_;  // the part that visits fused categories
+  Stages stages_;          // the part that emits the functions of item stages
+  Envelope envelope_;      // the part for exact sampling
 };
 
 }  // namespace lehr::loops

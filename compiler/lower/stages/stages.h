@@ -141,14 +141,14 @@ class Stages : Part {
   /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
-  Terms& terms_;            // loop nests of terms
-  Residuals& residuals_;    // running sums
-  Updates& updates_;        // factors of single elements
-  Chains& chains_;          // factors of sequences
-  Integrals& integrals_;    // integrated auxiliary variables
-  Blocks& blocks_;          // updates of whole blocks
-  Energies& energies_;      // sums by item
-  FusedCategories& fused_;  // fused categories
+  Terms& terms_;            // the part that emits loop nests of terms
+  Residuals& residuals_;    // the part for terms in residual form (running sums)
+  Updates& updates_;        // the part that updates factors of single elements
+  Chains& chains_;          // the part that updates chains (factors of sequences)
+  Integrals& integrals_;    // the part that integrates out auxiliary variables of draws
+  Blocks& blocks_;          // the part that updates whole blocks
+  Energies& energies_;      // the part that adds up energies by item
+  FusedCategories& fused_;  // the part that visits fused categories
 };
 
 }  // namespace lehr::loops
