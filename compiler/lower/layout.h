@@ -107,8 +107,8 @@ struct Layout {
   std::map<ArrayId, ResidualSum> residual;
   /// The cached sums over items, in groups that become invalid together.
   std::vector<CachedGroup> cached_groups;
-  /// Exponentials of a table, exp(b (entry - top)); b top of each row. `top` is the largest entry of the row, b is
-  /// Weight::local.
+  /// Exponentials of a table, exp(b (entry - top)), which code for fused categories and chains multiplies instead of
+  /// adding logarithms; b top of each row. `top` is the largest entry of the row, b is Weight::local.
   std::map<ArrayId, BufferId> exp_table, exp_shift;
   /// The arrays `exp_table` transposed, which code for full rows of counts reads; only for tables that need them.
   std::map<ArrayId, BufferId> exp_columns;
@@ -145,8 +145,10 @@ struct Shared {
   /// size are buffers: those of one function differ, other functions reuse them. Those of run-time size are buffers
   /// that nothing reuses.
   struct WorkArrays {
-    std::size_t function = 0;   // position of the function that is open
-    std::int64_t on_stack = 0;  // numbers in its local arrays
+    std::size_t function = 0;  // position of the function that is open
+    /// How many numbers the arrays of that function on the stack have so far. Arrays that would exceed kOnStack become
+    /// buffers.
+    std::int64_t on_stack = 0;
     /// By shape: how many of `buffers` this function uses already.
     std::map<std::vector<SizeId>, std::size_t> used = {};
     /// By shape: the buffers for work arrays of constant size that are too large for the stack. Functions reuse them.

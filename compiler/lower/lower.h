@@ -144,8 +144,8 @@ struct InvarianceFunction {
     /// The coefficients of x_j and of x_j x_l in those priors of the variable that have no scale.
     BufferId linear, quadratic;
   };
-  /// What the function writes of one scale: a Gamma variable t in the priors. One scale for all components has one
-  /// element.
+  /// What the function writes of one scale: a Gamma variable t that multiplies the components or their squares in
+  /// priors. One scale for all components has one element.
   struct Scale {
     /// From the terms outside the priors that the scale multiplies: 1 plus the coefficient of log t; minus the
     /// coefficient of t.

@@ -31,7 +31,8 @@ struct ArrayTerm {
   /// The entry of the array, one index for each axis; owned by the schedule.
   const std::vector<IndexId>* at = nullptr;
   std::vector<Weight> weights = {};  // run-time weights; those of the data multiply tempered terms only
-  std::vector<Factor> more = {};     // further factors
+  /// Further factors that multiply the term, as the expectation of the pairs of a residual form.
+  std::vector<Factor> more = {};
 };
 
 /// The functions by which Terms gets expressions for the values of atoms: expected statistics under the variational

@@ -29,7 +29,9 @@ struct UpdateHooks {
   /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
   /// Not used for categories and for sparse precisions.
   std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
-  bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
+  /// True if the update of a chain adds the probabilities of its elements to the sums of the tables that give its unary
+  /// potentials.
+  bool add_rows = false;
   /// For initial values: improper factors give NaN instead of a failure, steps are full ones, and a typical value (of a
   /// category its probabilities) stands in place of a draw.
   bool tolerant = false;

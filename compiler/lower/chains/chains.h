@@ -1,7 +1,7 @@
 // Chains: blocks whose factor is one joint distribution over a whole sequence, not a product over its elements.
 //
 // The terms of the log joint give potentials: unary ones from terms with one element, joint ones from terms with
-// several. Elements of one term are neighbours, or a constant number of steps (the lag) apart. For `z[t] ~
+// several. Elements of one term are neighbours, or have a constant number of steps (the lag) between them. For `z[t] ~
 // Categorical(A[z[t-1]])` the log potentials of the pair (z[t-1], z[t]) = (j, k) are E[log A[j, k]].
 //
 // Exact inference takes time linear in the length: forward-backward for categories (Bishop 2006, section 13.2), a
@@ -17,8 +17,8 @@ namespace lehr::loops {
 
 /// Emits the updates of chains: blocks with one joint factor for each whole sequence, by forward-backward (categories)
 /// or a Kalman smoother (Normal elements). Terms give unary potentials (of one element) and joint ones (of several
-/// elements, a constant lag apart); "pairs" are the expectations of products of elements in a joint one. A sequence is
-/// given by the indices of all axes but the last, which is its steps t.
+/// elements, with constant lags between them); "pairs" are the expectations of products of elements in a joint one. A
+/// sequence is given by the indices of all axes but the last, which is its steps t.
 class Chains : Part {
  public:
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
@@ -129,8 +129,10 @@ class Chains : Part {
   void open_products(const Messages& m, ScalarId log_scale);
   /// What emit() returns: the shift of the exponentials of the unary log potentials, and the sum of the products.
   struct Emitted {
-    ExprId top;    // what was subtracted before exp
-    ScalarId sum;  // of the unnormalised message
+    /// What was subtracted from the unary log potentials before exp.
+    ExprId top;
+    /// The sum of the unnormalised message over all histories.
+    ScalarId sum;
   };
   /// Emits code that exponentiates the unary log potentials at t, shifted by their largest. It multiplies them by the
   /// forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
@@ -217,7 +219,7 @@ class Chains : Part {
   /// a sum over elements of the chain.
   bool is_element_sum(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if the use is a unary potential that is a row of a table along the values of the category, as log
-  /// beta[w[t], k], whose exponentials can be taken with the table.
+  /// beta[w[t], k], whose exponentials can be formed with the table.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;
@@ -258,7 +260,8 @@ class Chains : Part {
   /// the steps.
   struct Matrices {
     BufferId covariance, precision;  // S and its inverse
-    std::vector<BufferId> cross;     // by lag, from 1
+    /// The covariances of the element with those after it: by lag, from 1.
+    std::vector<BufferId> cross;
   };
   /// Emits the update of one sequence of Normal or MvNormal elements.
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
@@ -321,12 +324,14 @@ class Chains : Part {
   /// Emits two loops over the components of an element: all pairs (j, l).
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
-  Terms& terms_;                                // the part that emits loop nests of terms
-  FormulaLoops& formulas_;                      // the part that emits formulas of families
-  Updates& updates_;                            // the part that updates factors of single elements
-  Draws& draws_;                                // the part that emits random numbers and draws
-  Clamps& clamps_;                              // the part for observed elements of latent variables
-  std::map<BlockId, BufferId> marginals_ = {};  // see take_marginals
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Updates& updates_;        // the part that updates factors of single elements
+  Draws& draws_;            // the part that emits random numbers and draws
+  Clamps& clamps_;          // the part for observed elements of latent variables
+  /// The work arrays with the probabilities by step that the last updates of chains of categories have left, until
+  /// take_marginals() hands them over.
+  std::map<BlockId, BufferId> marginals_ = {};
 };
 
 }  // namespace lehr::loops

@@ -135,7 +135,7 @@ class FusedCategories : Part {
   /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
   /// Emits the visit of all elements of an item, which forms the probabilities of each and adds them to all that needs
-  /// them; counts of zero are left out. The exponentials of the item's vectors are taken before, unless
+  /// them; counts of zero are left out. The exponentials of the item's vectors are formed before, unless
   /// FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the category has
   /// FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);

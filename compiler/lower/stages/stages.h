@@ -137,8 +137,9 @@ class Stages : Part {
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
-  /// Returns the category with picks that chooses the block's prior, if the block's other terms hold only data beside
-  /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
+  /// Returns the category of the items that chooses the block's prior and gets its value from the picks of a start.
+  /// Nothing if there is none, or if the block's other terms hold more than data beside it. For `theta[n] ~
+  /// Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
   Terms& terms_;            // the part that emits loop nests of terms
