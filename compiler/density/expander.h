@@ -386,7 +386,7 @@ class Expander {
   Density& out_;
   /// The algebra of that density, which stores indices and coefficients.
   Algebra& a_;
-  /// What the data decide about the terms.
+  /// What the data decide about the terms: missing values, masks, and concentrations of 0.
   const ExpandOptions& options_;
   /// True if the density is for a sampler, see expand_for_draws().
   const bool draws_;
@@ -422,10 +422,12 @@ class Expander {
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// A predictor below exp(...), and its point.
+  /// The predictor eta below exp(eta), and the tangent point of the expectation of exp(eta).
   struct Exponent {
-    TangentPoint point;  // the point, at the element whose indices `eta` mentions
-    Poly eta;            // the predictor
+    /// The tangent point, at the element that is given by the index variables of `eta`.
+    TangentPoint point;
+    /// The predictor, as it was expanded last: with the index variables of that occurrence.
+    Poly eta;
   };
   /// The predictors below exp(...), by the statement's variable, their expression and the setting of bits.
   std::map<std::tuple<model::VariableId, model::ExprId, std::vector<bool>>, Exponent> exponents_;

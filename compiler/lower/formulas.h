@@ -23,8 +23,10 @@ struct SpdInverse {
 struct FormulaContext {
   /// The values of the symbols that are parameters, natural parameters or expected statistics, by name.
   std::map<std::string, Quantity> quantities;
-  std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
-  std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
+  /// The inverses and log determinants that code has computed so far, by the name of the matrix.
+  std::map<std::string, SpdInverse> inverses;
+  /// The values of subformulas that code has evaluated already, before the loops over components.
+  std::map<const math::Node*, ExprId> hoisted;
   /// The number of components along each event axis; invalid for scalars.
   SizeId extent;
   /// The status with which the emitted code fails if a matrix is not positive definite. If it is 0, the code does not

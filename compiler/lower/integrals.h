@@ -67,11 +67,12 @@ class Integrals : Part {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
   }
 
-  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;  // by BlockId
-  Terms& terms_;                                                           // the part that emits loop nests of terms
-  FormulaLoops& formulas_;                                                 // the part that emits formulas of families
-  Lookups& lookups_;                                                       // the part that solves for index variables
-  Updates& updates_;  // the part that updates factors of single elements
+  /// By BlockId: the auxiliary variables that draws of the block integrate out; empty for most blocks.
+  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Lookups& lookups_;        // the part that solves for index variables
+  Updates& updates_;        // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -13,7 +13,8 @@ class Energies : Part {
  public:
   Energies(Shared& shared, Terms& terms, Residuals& residuals) : Part(shared), terms_(terms), residuals_(residuals) {}
 
-  /// Declares Interface::item_energies if the options request it.
+  /// Declares the buffer of the numbers by item (Interface::item_energies) if the options request temperatures or
+  /// starts of single items.
   void declare_item_energies();
   /// Returns true if the sums by item are contributions to the ELBO: of all terms, with entropies. Returns false if
   /// they are energies, or if there are none.

@@ -60,8 +60,10 @@ struct CachedGroup {
 
 /// The partial sums of the ELBO that an item stage adds up, each an array of one number, in nats.
 struct LocalSums {
-  BufferId energy, prior;      // expected log density: of tempered terms, of the others
-  BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
+  /// The expected log density of tempered terms; that of the others.
+  BufferId energy, prior;
+  /// The entropies of local factors of continuous variables; those of discrete ones.
+  BufferId entropy, discrete;
 };
 
 /// A residual form and the position of one of its two sums.
@@ -96,7 +98,8 @@ struct Layout {
   std::map<BlockId, std::map<std::string, BufferId>> logdet;
   /// The buffers of products and entropies of chains: blocks with one factor for a whole sequence.
   std::map<BlockId, Chain> chains;
-  std::map<BlockId, BufferId> picks;  // i64 by item: the value that a start gives a category, or -1
+  /// i64 by item, for each category that starts give a value: that value, or -1 to leave the item out of the start.
+  std::map<BlockId, BufferId> picks;
   /// Work arrays with the probabilities of an item's chains, by step. Set only while the code of its sums is emitted.
   std::map<BlockId, BufferId> marginal;
   /// The buffers of the arrays that the schedule derives: statistics, their tables, residual sums, and steps of shifts.
@@ -145,7 +148,8 @@ struct Shared {
   /// size are buffers: those of one function differ, other functions reuse them. Those of run-time size are buffers
   /// that nothing reuses.
   struct WorkArrays {
-    std::size_t function = 0;  // position of the function that is open
+    /// Position, in the program, of the function that is being written.
+    std::size_t function = 0;
     /// How many numbers the arrays of that function on the stack have so far. Arrays that would exceed kOnStack become
     /// buffers.
     std::int64_t on_stack = 0;

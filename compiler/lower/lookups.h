@@ -14,11 +14,15 @@ struct Solved {
   /// An index variable that takes the values order[begin] .. order[end - 1]: the positions at which a data array names
   /// the wanted element.
   struct Walk {
-    IndexVarId bound;   // the index variable
-    BufferId order;     // positions by value (InverseLookup)
-    ExprId begin, end;  // range of positions in `order`
+    /// The index variable of the term that takes these values.
+    IndexVarId bound;
+    /// The positions of the data array sorted by value (InverseLookup::order).
+    BufferId order;
+    /// The range of `order` that has the positions with the wanted element.
+    ExprId begin, end;
   };
-  std::optional<Walk> walk;  // at most one is walked
+  /// The index variable whose values are walked; none if no data array names the element. At most one is walked.
+  std::optional<Walk> walk;
   /// Bool expressions that are true where the atom is the element, for what was not solved. Each is tested where its
   /// index variables are open.
   std::vector<Factor> conditions;
@@ -43,8 +47,10 @@ class Lookups : Part {
   /// An index that a data array gives for one index variable, as a[e] in s[a[e]]. The index variable ranges over a
   /// plate that is not nested.
   struct PlainLookup {
-    density::DataSource source;  // the data array
-    IndexVarId bound;            // its index
+    /// The data array that gives the index.
+    density::DataSource source;
+    /// The index variable at which the data array is read.
+    IndexVarId bound;
   };
   /// Returns the data array and the index variable of an index source[bound], as in s[a[e]]; nothing for other indices.
   std::optional<PlainLookup> plain_lookup(IndexId i) const;

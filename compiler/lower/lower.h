@@ -18,7 +18,8 @@ namespace lehr::loops {
 
 /// One array of the posterior: a parameter of a variational factor, over the variable's plates and event axes.
 struct ParameterSlot {
-  std::string name;  // "beta.concentration": variable, parameter
+  /// The name under which it is saved, of variable and parameter: "beta.concentration".
+  std::string name;
   /// The variable whose factor it is a parameter of, with the axes of the array. Of a mean with a joint factor
   /// (NormalGamma) it is the mean.
   model::VariableId variable;
@@ -26,10 +27,12 @@ struct ParameterSlot {
   conditionals::BlockId block;
   /// The name of the parameter in the family row: "concentration".
   std::string parameter;
-  int event_rank = 0;  // number of event axes
+  /// The number of event axes of one element's parameter: 0 of a number, 1 of a vector, 2 of a matrix.
+  int event_rank = 0;
   /// The buffer of the program that has its numbers.
   BufferId buffer;
-  std::vector<model::PlateId> axes;  // plates, then event axes (a category: the plate of its values)
+  /// The plates of the array's axes: those of the variable, then event axes (of a category: the plate of its values).
+  std::vector<model::PlateId> axes;
   /// True if an item stage updates the block. Such arrays have numbers for every item, and a fit saves them only with
   /// --save-locals.
   bool local = false;
@@ -91,7 +94,8 @@ struct StageFunctions {
 /// calls in the order of a sweep.
 struct UpdateFunction {
   conditionals::BlockId block;  // the block that is updated
-  std::size_t function = 0;     // (): updates all elements
+  /// (): updates all elements of the block.
+  std::size_t function = 0;
   /// [2]: squared norms of the running mean of natural gradients, and of the last gradient. The update adds to them
   /// while Weight::gradient_memory is above 0 and Weight::step is not 1, so the caller zeroes them before. Invalid if
   /// gradients are not measured.
@@ -211,7 +215,8 @@ struct Interface {
   std::optional<std::size_t> states;
   /// The functions of each step of Schedule::steps: those of an item stage, or the update of one block.
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
-  std::vector<schedule::SweepEntry> sweep;  // the visits of `steps` in one sweep, in order
+  /// The visits of `steps` in one sweep, in the order in which the driver makes them.
+  std::vector<schedule::SweepEntry> sweep;
   /// (): forms the stored factors of local blocks (Schedule::local) from their priors, when items are new. None unless
   /// LowerOptions::new_items is set; also none if one stage has all local blocks, since StageFunctions::initialise then
   /// does it.
@@ -237,12 +242,15 @@ struct Interface {
 
 /// The positions of the numbers that the function `elbo` writes to the array Interface::elbo_value, in nats.
 enum class ElboPart {
-  elbo,              // the evidence lower bound
-  data_energy,       // expected log density of the tempered terms (Schedule::tempered), unweighted
-  local_entropy,     // entropy of local factors
-  entropy,           // entropy of all factors
-  discrete_entropy,  // the part of local_entropy that is of discrete variables, and so has a maximum
-  local_prior        // expected log prior of local variables whose terms are not tempered
+  elbo,  // the evidence lower bound
+  /// Expected log density of the tempered terms (Schedule::tempered), not multiplied by weights.
+  data_energy,
+  /// Entropy of all local factors.
+  local_entropy,
+  entropy,  // entropy of all factors
+  /// The part of local_entropy that is of discrete variables. It has a maximum, which others have not.
+  discrete_entropy,
+  local_prior  // expected log prior of local variables whose terms are not tempered
 };
 
 /// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data

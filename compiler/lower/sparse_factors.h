@@ -40,10 +40,13 @@ class SparseFactors : Part {
     /// The buffers of the pattern of the precision: where its entries and those of the factor L are.
     const PatternBuffers& pattern;
     SizeId size, entries, filled;  // numbers of coordinates, of entries, and of nonzeros of the factor
-    BufferId precision;            // by entry
-    BufferId factor, inverse;      // nonzeros of the Cholesky factor L, and the same entries of the inverse
-    BufferId column, result;       // by position: work arrays
-    BufferId x;                    // by position: mean or draw
+    /// By entry: the precision matrix.
+    BufferId precision;
+    BufferId factor, inverse;  // nonzeros of the Cholesky factor L, and the same entries of the inverse
+    /// By position: work arrays for one column or one vector at a time.
+    BufferId column, result;
+    /// By position: the mean or draw; while it is solved for, the right-hand side.
+    BufferId x;
   };
   /// Returns the arrays of a block, after it has declared work arrays for those that are not stored. `factor` is valid
   /// only with `factorises`, `inverse` only if the block also has an entropy.

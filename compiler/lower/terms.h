@@ -18,15 +18,18 @@ using Env = std::map<IndexVarId, ExprId>;
 /// One factor of the product that a loop nest sums. It is computed outside all loops whose index variables it does not
 /// depend on.
 struct Factor {
-  std::set<IndexVarId> index_vars;          // index variables that it depends on
-  std::function<ExprId(const Env&)> value;  // returns the expression of the factor
-  bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
+  /// The index variables that the factor depends on.
+  std::set<IndexVarId> index_vars;
+  /// Returns the expression of the factor, given the values of these index variables.
+  std::function<ExprId(const Env&)> value;
+  bool often_zero = false;  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
 
 /// A term of the log joint, with the array (statistic, table or residual sum), run-time weights and factors by which
 /// the code multiplies it.
 struct ArrayTerm {
-  const Term* term = nullptr;         // owned by the schedule
+  /// The term itself; owned by the schedule or the density.
+  const Term* term = nullptr;
   std::optional<ArrayId> array = {};  // a statistic, table or residual sum that multiplies the term
   /// The entry of the array, one index for each axis; owned by the schedule.
   const std::vector<IndexId>* at = nullptr;

@@ -71,10 +71,14 @@ class Updates : Part {
   void clear(const NaturalTarget& n);
   /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
-    BlockId block;                     // whose natural parameters are formed
-    const ArrayTerm& term;             // where the atom stands
-    std::size_t use;                   // position of the block's atom
-    std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
+    /// The block whose natural parameters are formed.
+    BlockId block;
+    /// The term that the atom is a factor of.
+    const ArrayTerm& term;
+    /// The position in the term of the block's atom.
+    std::size_t use;
+    /// The positions of the atoms that the coefficient leaves out, `use` among them.
+    std::vector<std::size_t> without;
   };
   /// Emits the loops over the term for elements whose fixed axes have the values in `element`; a term that is always 0
   /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out, and `at`, its

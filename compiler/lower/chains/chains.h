@@ -207,7 +207,9 @@ class Chains : Part {
 
   /// The uses of single elements: those that are rows of tables, and those of the first element alone.
   struct UnaryUses {
-    Uses rows, first;  // rows of tables; potentials of the first element
+    /// Uses whose unary potentials are rows of tables; uses that limit the first element alone, as its initial
+    /// distribution.
+    Uses rows, first;
   };
   /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
   /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
@@ -259,7 +261,8 @@ class Chains : Part {
   /// The covariance S of an element, its inverse, and the covariances with elements after it; of one element, or over
   /// the steps.
   struct Matrices {
-    BufferId covariance, precision;  // S and its inverse
+    /// The covariance S of the element, and its inverse.
+    BufferId covariance, precision;
     /// The covariances of the element with those after it: by lag, from 1.
     std::vector<BufferId> cross;
   };

@@ -22,7 +22,8 @@ class Envelope : Part {
  private:
   /// The arrays with the lower and upper ends of a block's intervals, by element.
   struct Bounds {
-    BufferId least, most;  // lower ends, upper ends; over the axes of the variable
+    /// The lower ends; the upper ends. Both are over the axes of the variable.
+    BufferId least, most;
   };
   /// The lower and upper end of an expression's value.
   using Interval = std::pair<ExprId, ExprId>;
@@ -54,7 +55,8 @@ class Envelope : Part {
   /// Returns the buffer with the drawn values of a block.
   BufferId value_of(BlockId b) const;
 
-  std::vector<Bounds> bounds_;  // by block
+  /// The arrays with the intervals, by BlockId.
+  std::vector<Bounds> bounds_;
 
   Terms& terms_;          // the part that emits loop nests of terms
   Residuals& residuals_;  // the part for terms in residual form (running sums)

@@ -39,9 +39,13 @@ struct FusedUse {
   IndexVarId value;
   /// How the term enters the log odds of the category.
   enum class Kind {
-    table,   // a row of a table along the values, coefficient 1
-    vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
-    general  // anything else
+    /// The log odds are a row of a table along the values, with coefficient 1: log beta[w, k].
+    table,
+    /// The log odds are expected statistics of the partner, with coefficient 1, the same for all elements of the item:
+    /// log theta[k].
+    vector,
+    /// The log odds have any other form, and are added up for each element.
+    general
   } kind = Kind::general;
 };
 
@@ -51,9 +55,12 @@ struct FusedUse {
 struct FusedCategory {
   /// The block of the category; its elements are those of the items.
   BlockId block;
-  const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
-  std::vector<FusedUse> uses;                  // all terms with the category
-  SizeId values;                               // number of values of the category
+  /// The item stage whose items have the elements of the category.
+  const schedule::ItemStage* stage = nullptr;
+  /// One use for each term that contains the category.
+  std::vector<FusedUse> uses;
+  /// The number of values of the category.
+  SizeId values;
   /// True if probabilities are normalised products of exponentials. Exponentials of tables are taken once a sweep,
   /// those of vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
@@ -81,7 +88,8 @@ struct FusedCategory {
 /// share them, and the ELBO reads them. The others are work arrays of one generated function, which every item
 /// overwrites (Stages::declare_item_arrays).
 struct ItemArrays {
-  LocalSums sums;  // partial sums of the ELBO
+  /// The partial sums of the ELBO that the items of the stage add to.
+  LocalSums sums;
   /// By a later block of the item, its statistic, and whether the terms are tempered (Schedule::tempered): natural
   /// parameters to which fused categories add, over the axes after the item.
   std::map<std::tuple<BlockId, math::Stat, bool>, BufferId> partner_naturals;
@@ -91,10 +99,15 @@ struct ItemArrays {
 
 /// What one visit of a fused category to the elements of an item does with their probabilities, and where it adds them.
 struct FusedVisit {
-  const ItemArrays& arrays;  // where probabilities are added
-  bool final;                // true in the last visit of the item, which adds up statistics and entropies, too
-  StageMode mode;            // what the function does to its items
-  ExprId item_shift = {};    // of a factored category: what was subtracted from its vectors before exp
+  /// The arrays to which probabilities, energies and entropies are added.
+  const ItemArrays& arrays;
+  /// True in the last visit of an item, which also adds to statistics, energies and entropies (a seed to statistics
+  /// alone).
+  bool final;
+  /// What the function that contains the visit does to its items.
+  StageMode mode;
+  /// Of a factored category: what was subtracted from the item's vectors before exp.
+  ExprId item_shift = {};
 };
 
 /// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first

@@ -45,16 +45,22 @@ class Stages : Part {
   /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all parameters
   /// is at most `tolerance` times the sum of their absolute values. The pass after that is the last.
   struct IterationLimits {
-    ExprId iterations, tolerance;  // i64; f64
+    /// The most passes (i64); the relative change at which an item has converged (f64).
+    ExprId iterations, tolerance;
   };
   /// The item whose code is being written in one function: its stage and index, what is done to it, and the code's work
   /// arrays.
   struct ItemWork {
-    const schedule::ItemStage& stage;    // whose blocks are updated
-    ExprId item;                         // index of the item
-    StageMode mode;                      // what is done to it
-    const ItemArrays& arrays;            // work arrays and partial sums
-    std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
+    /// The item stage whose blocks the item has.
+    const schedule::ItemStage& stage;
+    /// The index of the item.
+    ExprId item;
+    /// What the function does to the item.
+    StageMode mode;
+    /// The work arrays of the function, and the partial sums of the ELBO.
+    const ItemArrays& arrays;
+    /// The plans of the fused categories of the item, in order of the blocks.
+    std::vector<FusedCategory> streams;
     /// True if sources and fused categories are formed once more after the last pass (emit_refresh).
     bool refreshed;
     /// True if the fused categories have been visited in this pass already: emit_pass() then updates stored blocks
@@ -63,7 +69,8 @@ class Stages : Part {
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
-    ScalarId moved, size;  // sum of |new - old|, sum of |old|
+    /// The sum of |new - old| over all numbers of the parameters; the sum of |old|.
+    ScalarId moved, size;
   };
   /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
   /// that draws of the block integrate out (Integrals).
