@@ -207,7 +207,7 @@ class Chains : Part {
 
   /// The uses of single elements: those that are rows of tables, and those of the first element alone.
   struct UnaryUses {
-    /// Uses whose unary potentials are rows of tables; uses that limit the first element alone, as its initial
+    /// Uses whose unary potentials are rows of tables; uses of the first element alone, as its initial
     /// distribution.
     Uses rows, first;
   };
