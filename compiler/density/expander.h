@@ -17,8 +17,10 @@
 
 namespace lehr::density {
 
-/// Expands the statements and potentials of one model and appends their terms to a Density. Errors go to the
-/// diagnostics; a function that reports an error returns the polynomial 0, and the expansion goes on to find more.
+/// Expands the statements and potentials of one model and appends their terms to a Density. A latent index z[n] becomes
+/// a selector: an index variable k with the indicator [z[n] = k]. Functions without a closed form get a local bound
+/// with a tangent point, or another auxiliary variable. Errors go to the diagnostics; a function that reports an error
+/// returns the polynomial 0, and the expansion goes on to find more.
 class Expander {
  public:
   /// Sets up the expansion of `m` into `out`. `m` grows by auxiliary variables. `draws` chooses the expansion for a
@@ -55,7 +57,7 @@ class Expander {
     const math::Spelling* spelling = nullptr;
     /// The expression that the user gave for the parameter.
     model::ExprId value;
-    /// A polynomial that is read instead of `value`, if there is one.
+    /// Read instead of `value` if it is set: exclude_above_total() sets it where a number of trials is impossible.
     std::optional<Poly> instead = {};
   };
   /// The parameters of the distribution that is being expanded, by their canonical names. Inside the formula of a
@@ -146,9 +148,11 @@ class Expander {
 
   // impossible.cpp: values with probability 0
 
-  /// Returns the logarithm of a coefficient as a polynomial. In a statement, the literal 0 becomes exclude_where(1).
+  /// Returns the logarithm of a coefficient as a polynomial. In a statement, 0 means an impossible choice: the literal
+  /// 0, and a step function where it is 0, become log odds of -1e15 (exclude_where), as log 0 is not finite.
   Poly log_of_data(CoefId c);
-  /// Returns log(1 - c) of a coefficient as a polynomial. In a statement, the literal 1 becomes exclude_where(1).
+  /// Returns log(1 - c) of a coefficient as a polynomial. In a statement, the literal 1 means an impossible choice: the
+  /// result is log odds of -1e15 (exclude_where), as log 0 is not finite.
   Poly log1m_of_data(CoefId c);
   /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
   /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
@@ -167,14 +171,16 @@ class Expander {
 
   // augment.cpp: auxiliary variables
 
-  /// Returns the logarithm of a rate or probability p of the statement. It is log_of_sum(p) if the statement is of
-  /// observed counts or categories, and p is a sum that is not data alone; else log(p).
+  /// Returns the logarithm of a rate or probability p of the statement. If the statement is of observed counts or
+  /// categories, and p is a sum that is not data alone, it is the lower bound with an auxiliary category (log_of_sum);
+  /// else log(p).
   Poly family_log(const Poly& p);
   /// Returns the lower bound of log sum_k m_k with an auxiliary category a, the source of each count: sum_k [a = k] log
   /// m_k, to which the ELBO adds the entropy of a. For Poisson and Multinomial counts, the model with the category has
   /// the same posterior of all other variables. A negative summand or a second sum over a plate is an error.
   Poly log_of_sum(const Poly& p);
-  /// Returns log t of one summand. Indicators of selectors stand outside the logarithm, since one of them is 1.
+  /// Returns log t of one summand t of the sum in log_of_sum(). Indicators of selectors stand outside the logarithm,
+  /// since exactly one of them is 1.
   Poly log_of_summand(const Term& t);
   /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000), or the
   /// tangent plane of its expectation if the guide asks for it. Either has a point for each element of the statement,
@@ -184,7 +190,8 @@ class Expander {
   /// category have one cut), with the bound of log_logistic() at each cut. There is a tangent point for each element of
   /// the statement and each cut, whatever the category.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
-  /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
+  /// Returns log(1 - exp(-p)), a part of the log probability between two cuts at the distance p (log_ordered). p is
+  /// data or one positive variable; anything else is an error.
   Poly log_gap(const Poly& p);
   /// Returns log probit(sign * argument), where probit is the Normal distribution function. It is exact for data.
   /// Otherwise the statement must be of an observed bit. Then it adds a Normal variable about the argument that is
@@ -218,8 +225,8 @@ class Expander {
     /// The limits of the censored statement, one or two.
     std::vector<Side> sides;
   };
-  /// Returns the coefficients that say which elements of the present observed statement are censored, and where. A
-  /// value at a limit counts as beyond it.
+  /// Returns the coefficients that say which elements of the observed statement under expansion are censored, and
+  /// where. A value at a limit counts as beyond it.
   Censoring censoring(const model::Limits& limits);
   /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
   /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
@@ -244,8 +251,9 @@ class Expander {
   /// vector's components; `bound` is the family row of a tangent point.
   model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                                   std::optional<model::PlateId> values, const math::FamilyRow* bound);
-  /// Returns the plate of the values of a source: `fixed` single summands, then the elements of `spread`. It adds a
-  /// plate to the model, unless `fixed` is 0: then it returns `spread`.
+  /// Returns the plate of the values of a source, the auxiliary category that says from which summand of a rate a count
+  /// came. Its elements are `fixed` single summands, then the elements of `spread`, if given. It is a new plate of the
+  /// model, unless `fixed` is 0: then it is `spread`.
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
   /// Moves the observed count of a term with a source from the coefficient to a multiplicity that the source owns: each
   /// count has a source of its own.
@@ -290,31 +298,38 @@ class Expander {
 
   /// Returns true if the predictor is Normal under the posterior: a sum of Normal variables and points, times data.
   bool is_normal(const Poly& eta) const;
-  /// Returns true if a logistic or probit link of this predictor takes its expectation, and no bound of it.
+  /// Returns true if a logistic or probit link of this predictor gets the tangent plane of its expectation under the
+  /// posterior, instead of a bound or an auxiliary variable. The guide must ask for it (Guide::gaussian_links), and the
+  /// predictor be Normal. It is false for a sampler, in a mixture, and where a latent category, bit or spin switches
+  /// the predictor.
   bool takes_expectation(const Poly& eta) const;
-  /// Returns the tangent plane of an expectation at a point, as a polynomial in the predictor.
+  /// Returns the tangent plane of an expectation at a point, as a polynomial in the predictor: offset + tangent * eta -
+  /// curvature * eta^2, with statistics of the point.
   Poly tangent_plane(const TangentPoint& point, const Poly& eta);
-  /// Returns exp(eta) of a Normal predictor, which the expression `id` of the model is: a mark in place of it, which
-  /// log() turns into eta, and without_exponentials() into a tangent plane.
+  /// Returns exp(eta) of a Normal predictor, which the expression `id` of the model is, as a mark: an opaque atom that
+  /// log() replaces by eta, and without_exponentials() by a tangent plane. For a sampler it is an error.
   Poly exponential(model::ExprId id, const Poly& eta);
-  /// Returns the exponent of a mark of exponential(); null for other atoms.
+  /// Returns the predictor eta if the atom is a mark of exponential(eta); nothing for other atoms.
   std::optional<Poly> exponent_of(const Atom& x);
-  /// Returns the polynomial with tangent planes in place of the marks of exponential().
+  /// Returns the polynomial of a complete statement with tangent planes of expectations in place of the marks of
+  /// exponential(). A mark with a factor or sign for which the plane is no bound is an error.
   Poly without_exponentials(Poly p);
 
   // switches.cpp: a tangent point for each value of a switch
 
   /// One element of a variable: the variable, and one index for each of its axes.
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
-  /// Returns the selectors that occur free in p, as indices; none for a sampler.
+  /// Returns the selectors (index variables in place of latent categories) that p depends on and does not sum over, as
+  /// indices. A tangent point gets an element for each of their values. None for a sampler.
   std::vector<IndexId> free_selectors(const Poly& p) const;
   /// Returns true if the formula has an absolute value, or a parameter of the distribution is a link (logistic, probit,
   /// softmax, ordered_logistic): these have local bounds.
   bool needs_local_bound(const model::Distribution& d, const math::Expr& formula) const;
   /// Returns true if the indices mention no index variables but the statement's own, also inside lookups.
   bool uses_only_own_indices(const std::vector<model::Index>& indices) const;
-  /// Returns the first three latent bits and spins in the parameters, those whose element is determined by the element
-  /// of the statement (uses_only_own_indices).
+  /// Returns the latent bits and spins, at most three, that switch the parameters of a distribution, so that the caller
+  /// expands its density for each of their values. Only those count whose element is determined by the element of the
+  /// statement (uses_only_own_indices).
   std::vector<Element> switching_bits(const model::Distribution& d);
   /// Returns the sum, over all values of the bits, of their indicator times `density` with the bits fixed to the
   /// values.
@@ -371,7 +386,7 @@ class Expander {
   Density& out_;
   /// The algebra of that density, which stores indices and coefficients.
   Algebra& a_;
-  /// What the data decide about the terms.
+  /// What the data decide about the terms: missing values, masks, and concentrations of 0.
   const ExpandOptions& options_;
   /// True if the density is for a sampler, see expand_for_draws().
   const bool draws_;
@@ -392,7 +407,8 @@ class Expander {
   /// the statement's element; for a Multinomial, the index of the component follows. log_of_sum() adds a source that
   /// has a value for each such element.
   std::vector<IndexId> log_element_;
-  /// A polynomial that stands in place of the value of the statement's variable.
+  /// Read in place of the value of the statement's variable if it is set: an auxiliary variable or the limit, in a
+  /// censored statement.
   std::optional<Poly> value_override_;
   /// The latent bits and spins that sum_over_bit_values() has fixed, with their values.
   std::map<Element, double> fixed_bits_;
@@ -406,12 +422,14 @@ class Expander {
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// A predictor below exp(...), and its point.
+  /// The predictor eta below exp(eta), and the tangent point of the expectation of exp(eta).
   struct Exponent {
-    TangentPoint point;  // the point, at the element whose indices `eta` mentions
-    Poly eta;            // the predictor
+    /// The tangent point, at the element that is given by the index variables of `eta`.
+    TangentPoint point;
+    /// The predictor, as it was expanded last: with the index variables of that occurrence.
+    Poly eta;
   };
-  /// The predictors below exp(...), by their expression and the setting of bits.
+  /// The predictors below exp(...), by the statement's variable, their expression and the setting of bits.
   std::map<std::tuple<model::VariableId, model::ExprId, std::vector<bool>>, Exponent> exponents_;
   /// True if the distribution that is being expanded (the main one, `start` or a part of a mixture) has no normaliser:
   /// its family has none, or a parameter of a prior is the literal 0 where its logarithm or lgamma is taken. Constant

@@ -10,8 +10,9 @@ class Draws : Part {
  public:
   Draws(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
-  /// Returns an expression for a random number for a component of an element. `kind`, below kKinds, numbers the
-  /// independent random numbers of an element; `argument` and `second` are those of the distribution (math::Noise).
+  /// Returns an expression for a random number for a component of an element, the same whenever key and element are the
+  /// same. `kind`, below kKinds, distinguishes the random numbers of one element; `argument` and `second` are
+  /// those of the distribution (math::Noise).
   ExprId random(math::Noise noise, BlockId b, std::size_t kind, const std::vector<ExprId>& element, ExprId component,
                 ExprId argument, ExprId second = {});
   /// Emits code that draws a category with probabilities that sum to 1, and calls `store(k, share)` in a loop over its
@@ -28,7 +29,7 @@ class Draws : Part {
   /// packed.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
-  Terms& terms_;  // loop nests of terms
+  Terms& terms_;  // the part that emits loop nests of terms
 };
 
 }  // namespace lehr::loops

@@ -17,10 +17,16 @@ class HoistedSums : Part {
 
   /// The sums over data that one update has moved out of its loop over elements.
   struct Hoisted {
-    Uses uses;                                          // the uses whose contributions are summed
-    std::vector<bool> fixed;                            // by axis: fixed while the sums are formed
-    NaturalTarget sums;                                 // the arrays of the sums
-    std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
+    /// The uses of the block whose contributions are summed ahead.
+    Uses uses;
+    /// By axis of the block's variable: true for the leading axes whose indices the caller gives. The arrays of the
+    /// sums have the other axes.
+    std::vector<bool> fixed;
+    /// The arrays of the sums, one for each statistic that has some.
+    NaturalTarget sums;
+    /// By statistic: the run-time weights that all its uses have in common. The sums are without them; begin()
+    /// multiplies by them.
+    std::map<math::Stat, std::vector<Weight>> weights;
   };
   /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing, and leaves `uses`
   /// as it is, if there are none or the block is not local. The same holds unless all axes after the `given` leading
@@ -39,8 +45,8 @@ class HoistedSums : Part {
   /// Returns the weights that count for the term: those of the data only if it is tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
 
-  Terms& terms_;      // loop nests of terms
-  Updates& updates_;  // factors of single elements
+  Terms& terms_;      // the part that emits loop nests of terms
+  Updates& updates_;  // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -9,7 +9,9 @@
 
 namespace lehr::loops {
 
-/// Emits the code of blocks with a sparse precision.
+/// Emits the code of joint blocks whose Normal factor has a sparse precision (math::SparsePattern): factorisation,
+/// mean, the covariances that terms read, and draws. Arrays "by entry" have one number for each entry of the pattern,
+/// the diagonal first; the position of a coordinate is its place in the order of elimination.
 class SparseFactors : Part {
  public:
   SparseFactors(Shared& shared, Draws& draws) : Part(shared), draws_(draws) {}
@@ -33,14 +35,18 @@ class SparseFactors : Part {
   void expectations(BlockId b, std::int32_t code);
 
  private:
-  /// What the code of one block works with.
+  /// The arrays and sizes that the code of one block with a sparse precision works with.
   struct Work {
+    /// The buffers of the pattern of the precision: where its entries and those of the factor L are.
     const PatternBuffers& pattern;
     SizeId size, entries, filled;  // numbers of coordinates, of entries, and of nonzeros of the factor
-    BufferId precision;            // by entry
-    BufferId factor, inverse;      // nonzeros of the Cholesky factor L, and the same entries of the inverse
-    BufferId column, result;       // by position: work arrays
-    BufferId x;                    // by position: mean or draw
+    /// By entry: the precision matrix.
+    BufferId precision;
+    BufferId factor, inverse;  // nonzeros of the Cholesky factor L, and the same entries of the inverse
+    /// By position: work arrays for one column or one vector at a time.
+    BufferId column, result;
+    /// By position: the mean or draw; while it is solved for, the right-hand side.
+    BufferId x;
   };
   /// Returns the arrays of a block, after it has declared work arrays for those that are not stored. `factor` is valid
   /// only with `factorises`, `inverse` only if the block also has an entropy.
@@ -58,14 +64,17 @@ class SparseFactors : Part {
   /// Emits the factorisation of the precision, and returns its log determinant. The emitted code fails with `code` if
   /// the precision is singular; with `tolerant`, it raises the diagonal instead.
   ExprId factorise(const Work& w, std::int32_t code, bool tolerant);
-  /// Emits x = L^-T x, or both halves of the solution x = (L L')^-1 x.
+  /// Emits code that overwrites Work::x by L^-T x or, if `both`, by (L L')^-1 x. The former makes a draw from standard
+  /// Normal numbers, the latter the mean from the linear natural parameter.
   void solve(const Work& w, bool both);
-  /// Emits the entries of the inverse that the factor has as nonzeros (Takahashi's recursion).
+  /// Emits code that computes those entries of the covariance (the inverse of the precision) at which the factor L has
+  /// nonzeros, by Takahashi's recursion.
   void invert(const Work& w);
-  /// Emits the stores of expected statistics, of the factor or of the draw `x`.
+  /// Emits code that stores the expected statistics that terms read: of x_j and x_j x_l, from the mean or draw `x` and
+  /// the covariance, and the log determinant.
   void store_expectations(BlockId b, const Work& w, ExprId logdet);
 
-  Draws& draws_;  // random numbers
+  Draws& draws_;  // the part that emits random numbers and draws
 };
 
 }  // namespace lehr::loops

@@ -13,7 +13,8 @@ namespace lehr::loops {
 
 /// The arrays in which natural parameters are added up, one for each sufficient statistic.
 struct NaturalTarget {
-  std::map<math::Stat, BufferId> buffers;  // by sufficient statistic
+  /// The arrays, by sufficient statistic.
+  std::map<math::Stat, BufferId> buffers;
   std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
                                        // fixed to the element under update
 };
@@ -23,18 +24,22 @@ struct NaturalTarget {
 struct UpdateHooks {
   /// Called when all terms have been added to the natural parameters; it may emit further additions.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
-  /// Called before and after the parameters are stored.
+  /// Called before and after the new parameters of an element are stored, for example to measure how much they change.
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
   /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
   /// Not used for categories and for sparse precisions.
   std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
-  bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
+  /// True if the update of a chain adds the probabilities of its elements to the sums of the tables that give its unary
+  /// potentials.
+  bool add_rows = false;
   /// For initial values: improper factors give NaN instead of a failure, steps are full ones, and a typical value (of a
   /// category its probabilities) stands in place of a draw.
   bool tolerant = false;
 };
 
-/// Emits the updates of single elements, and what updates of chains share with them.
+/// Emits the update of one element's factor (coordinate ascent): natural parameters are added up from the terms, then
+/// come parameters, then expected statistics. It also emits draws and entropies of elements, and what updates of chains
+/// share with these.
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
@@ -66,10 +71,14 @@ class Updates : Part {
   void clear(const NaturalTarget& n);
   /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
-    BlockId block;                     // whose natural parameters are formed
-    const ArrayTerm& term;             // where the atom stands
-    std::size_t use;                   // position of the block's atom
-    std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
+    /// The block whose natural parameters are formed.
+    BlockId block;
+    /// The term that the atom is a factor of.
+    const ArrayTerm& term;
+    /// The position in the term of the block's atom.
+    std::size_t use;
+    /// The positions of the atoms that the coefficient leaves out, `use` among them.
+    std::vector<std::size_t> without;
   };
   /// Emits the loops over the term for elements whose fixed axes have the values in `element`; a term that is always 0
   /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out, and `at`, its
@@ -128,13 +137,18 @@ class Updates : Part {
   /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway. For example,
   /// digamma(a) in an entropy is E[log x] + log b if E[log x] = digamma(a) - log b is stored.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
-  /// A term that is split into sums over data, with a small array of results, and what the values of an element are
-  /// multiplied by. See `factored_sum`.
+  /// A term split into two loops, because no factor of it depends both on the data and on the element's value: the
+  /// first adds up data in a small array of sums, the second multiplies each sum by what depends on the value.
   struct FactoredSum {
-    Solved solved;                           // index variables that the element determines
-    std::set<IndexVarId> parts;              // index variables of the array of sums
-    Term data, values;                       // the loops of either half
-    std::vector<Factor> of_data, of_values;  // their factors
+    /// The index variables that follow from the element under update.
+    Solved solved;
+    /// The index variables that number the sums in the array.
+    std::set<IndexVarId> parts;
+    /// The index variables of the first loops, over the data; of the second loops, over the sums and the values of the
+    /// element.
+    Term data, values;
+    /// The factors that are multiplied in the first loops; in the second loops.
+    std::vector<Factor> of_data, of_values;
   };
   /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
   ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
@@ -142,8 +156,8 @@ class Updates : Part {
   /// few hundred inner sums.
   std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
                                           const std::vector<ExprId>& element) const;
-  /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
-  /// table.
+  /// Emits code that adds what a split term gives to the natural parameters of the element: first the sums over data,
+  /// then their products with what depends on the value.
   void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
   /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
@@ -167,18 +181,19 @@ class Updates : Part {
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
   /// Emits code that fails if the inverse is not finite.
   void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
-  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
+  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`):
+  /// the number of the component in the key of a random number.
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Emits code that fails with FormulaContext::fail_code if the factor is improper, or a point is not inside its
   /// support.
   void check_proper(BlockId b, FormulaContext& f);
 
-  Terms& terms_;            // loop nests of terms
-  FormulaLoops& formulas_;  // formulas of families
-  Lookups& lookups_;        // solving for index variables
-  Draws& draws_;            // random numbers
-  Clamps& clamps_;          // observed elements
-  SparseFactors sparse_;    // factors with a sparse precision
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Lookups& lookups_;        // the part that solves for index variables
+  Draws& draws_;            // the part that emits random numbers and draws
+  Clamps& clamps_;          // the part for observed elements of latent variables
+  SparseFactors sparse_;    // the part for factors with a sparse precision
 };
 
 }  // namespace lehr::loops

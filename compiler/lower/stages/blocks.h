@@ -29,10 +29,14 @@ class Blocks : Part {
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
-    const model::Variable& variable;  // whose axes are chosen from
-    const std::vector<bool>& fixed;   // by axis
-    bool wanted;                      // which of them: fixed axes, or the others
-    std::size_t given;                // leading axes whose indices the caller has
+    /// The variable whose axes are chosen.
+    const model::Variable& variable;
+    /// By axis: true if the update fixes it to one element at a time (Updates::gather_axes).
+    const std::vector<bool>& fixed;
+    /// True if the fixed axes are chosen, false if the others are.
+    bool wanted;
+    /// The number of leading axes that are left out, because the caller has their indices.
+    std::size_t given;
   };
   /// Emits loops over the chosen axes of a variable, from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
@@ -57,12 +61,12 @@ class Blocks : Part {
   /// term must be stored, and the atom must not be an element before another one.
   Uses prior_uses(BlockId b) const;
 
-  Terms& terms_;              // loop nests of terms
-  Residuals& residuals_;      // running sums
-  Updates& updates_;          // factors of single elements
-  Chains& chains_;            // factors of sequences
-  Integrals& integrals_;      // integrated auxiliary variables
-  HoistedSums hoisted_sums_;  // sums over data ahead of the elements
+  Terms& terms_;              // the part that emits loop nests of terms
+  Residuals& residuals_;      // the part for terms in residual form (running sums)
+  Updates& updates_;          // the part that updates factors of single elements
+  Chains& chains_;            // the part that updates chains (factors of sequences)
+  Integrals& integrals_;      // the part that integrates out auxiliary variables of draws
+  HoistedSums hoisted_sums_;  // the part that sums data ahead of the elements
 };
 
 }  // namespace lehr::loops
