@@ -77,8 +77,7 @@ struct BoundData {
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
 /// Returns the size of `plate`, which the compiler added to number the coordinates of a joint Gaussian factor. It is
-/// the sum of the numbers of elements of the factor's members, computed from the `sizes` of the other plates, by
-/// PlateId.
+/// the number of scalars in all members of the factor, computed from the `sizes` of the other plates, by PlateId.
 std::int64_t coordinate_count(const model::Model& model, model::PlateId plate, const std::vector<std::int64_t>& sizes);
 
 /// Completes `data` after analysis has added plates to the model: computes the sizes of the plates that `model` has
