@@ -110,8 +110,7 @@ struct Substitutions {
   std::map<BufferId, BufferId> arrays;
   std::map<ScalarId, ExprId> values = {};     // the expression that replaces reads of a scalar
   std::map<BufferId, Formula> formulas = {};  // the formula that replaces loads from an array of one axis
-  std::map<ExprId, ExprId> expressions =
-      {};  // the expression that replaces an expression with this id, operands and all
+  std::map<ExprId, ExprId> expressions = {};  // the expression that replaces one with this id, operands and all
 };
 
 /// Returns a copy of a statement, and of all statements in it, with the substitutions of `names`.
