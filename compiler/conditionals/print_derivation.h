@@ -6,8 +6,8 @@
 
 namespace lehr::conditionals {
 
-/// Returns the derivation as text for the terminal. An equation takes one line, or a line for each summand if it is
-/// long. The lines of the model stand in a column beside it.
+/// Returns the derivation of a model as text for the terminal, the default of `lehr derive`. An equation takes one
+/// line, or a line for each summand if it is long. The numbers of the model's lines stand in a column beside it.
 std::string print_text(const Derivation& d);
 /// Returns the derivation as a complete LaTeX document, which pdflatex compiles (article, amsmath, amssymb).
 std::string print_latex(const Derivation& d);
