@@ -11,17 +11,18 @@
 
 namespace lehr {
 
-/// The importance ratios of draws from q.
+/// The importance ratios p(data, draw) / q(draw) of draws from the variational posterior q, for `lehr diagnose`: the
+/// more equal they are, the nearer q is to the true posterior.
 struct ImportanceRatios {
   std::vector<double> log_ratios;  // log p(data, draw) - log q(draw) of each draw, in nats
-  double noise = 0;                // differences of log ratios up to this are rounding
-  /// The names of the latent variables that are drawn, and of those that are summed out.
+  double noise = 0;                // in nats: log ratios that differ by no more than this count as equal (rounding)
+  /// The names of the latent variables that the draws have, and of those that are summed out of both densities.
   std::vector<std::string> drawn, summed;
 };
 
-/// Draws from q and computes the ratios. Discrete variables whose elements do not interact are summed out if the sums
-/// have few terms and the model has no potentials; all others are drawn from their factors. Point factors have a fixed
-/// value.
+/// Draws `draws` times from the variational posterior q of a fit and computes the importance ratios, by which
+/// pareto_diagnosis() judges q. Discrete variables whose elements do not interact are summed out if the sums have few
+/// terms and the model has no potentials; all others are drawn from their factors. Point factors have a fixed value.
 ///
 /// With the result of linear response, draws are those of wider factors (math::widen): each number has the larger one
 /// of its own standard deviation and that of linear response. Means and correlations within a factor stay. Without it
