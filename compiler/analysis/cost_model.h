@@ -15,14 +15,16 @@ namespace lehr::loops {
 // ---- the target ----
 
 /// The number of doubles in a vector register: kLanes of 512 bits, the width for which passes vectorise loops, and
-/// kNarrowLanes on processors without 512 bits, where two registers take the place of one. Row `lanes`.
+/// kNarrowLanes on processors without 512 bits, where two registers take the place of one. bench/fit_costs.py measures
+/// it (row `lanes`).
 inline constexpr int kLanes = 8, kNarrowLanes = 4;
-/// The number of vector registers of the target. Row `registers`.
+/// The number of vector registers of the target. bench/fit_costs.py measures it (row `registers`).
 inline constexpr std::int64_t kVectorRegisters = 32;
 /// The width in bits of the shortest vector register of the target. Masked accesses to the first few lanes of a vector
 /// are replaced by accesses to a shorter vector only down to this width.
 inline constexpr unsigned kShortestVectorBits = 128;
-/// The bytes of a cache line, to which rows of tables are padded and in which data are prefetched. Row `line`.
+/// The bytes of a cache line, to which rows of tables are padded and in which data are prefetched. bench/fit_costs.py
+/// measures it (row `line`).
 inline constexpr std::int64_t kCacheLine = 64;
 
 /// The number of iterations from which a loop is long enough to fill a vector; passes leave shorter ones alone.
@@ -34,7 +36,7 @@ inline constexpr Threshold<std::int64_t> kInRegisters("cost_model.in_registers",
 /// `rematerialise` computes or loads the elements of longer ones again.
 inline constexpr Threshold<std::int64_t> kShortArray("cost_model.short_array", 2 * kLanes);
 /// The most elements that an array may have if a pass gives each iteration of a loop a private copy of it: 8 kB, a
-/// quarter of a first-level cache. Row `cache`.
+/// quarter of a first-level cache, which bench/fit_costs.py measures (row `cache`).
 inline constexpr Threshold<std::int64_t> kCopiedElements("cost_model.copied_elements", 1024);
 /// The most elements that the local arrays of one generated function may have on the stack together, as a thread may
 /// have a small stack. Further work arrays become scratch buffers.
@@ -42,16 +44,18 @@ inline constexpr Threshold<std::int64_t> kOnStack("cost_model.on_stack", 4096);
 
 // ---- time, in operations ----
 
-/// The cost of a call of exp, log, digamma, ... in operations (additions or multiplications of vectors). Row
-/// `function`.
+/// The cost of a call of exp, log, digamma, ... in operations (additions or multiplications of vectors).
+/// bench/fit_costs.py measures it (row `function`).
 inline constexpr double kFunctionCost = 10;
-/// The cost of a division or a square root, in operations (additions or multiplications of vectors). Row `division`.
+/// The cost of a division or a square root, in operations (additions or multiplications of vectors). bench/fit_costs.py
+/// measures it (row `division`).
 inline constexpr double kDivisionCost = 10;
 /// The cost for each element of transposing rows in squares of kLanes x kLanes, so that items lie side by side in a
-/// vector, in operations (additions or multiplications of vectors). Row `transposition`.
+/// vector, in operations (additions or multiplications of vectors). bench/fit_costs.py measures it (row
+/// `transposition`).
 inline constexpr double kTransposedCost = 0.5;
 /// The cost for each element of a gather, which loads a vector from addresses far from each other, in operations
-/// (additions or multiplications of vectors). Row `gather`.
+/// (additions or multiplications of vectors). bench/fit_costs.py measures it (row `gather`).
 inline constexpr double kGatherCost = 1;
 /// The mean number of iterations that remain after whole vectors of kLanes if the length of a loop is unknown to the
 /// compiler: 3.5, as 0 to 7 are equally likely. Each remainder counts like one vector step.

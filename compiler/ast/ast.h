@@ -79,7 +79,7 @@ struct Parenthesised {
 /// One expression of the model file.
 struct Expr {
   Span span;  // all its bytes, its operands included
-  std::variant<Number, Reference, Negate, Binary, Call, Sum, Parenthesised> node;  // what kind of expression it is
+  std::variant<Number, Reference, Negate, Binary, Call, Sum, Parenthesised> node;  // the expression, by its kind
 };
 
 /// Declares a constant: `const K = 100;`, `const K;` (set by `--set`), or `const a0[topic];` (an array that the data
@@ -163,13 +163,13 @@ struct Guide {
 /// One declaration of the model file.
 struct Decl {
   Span span;  // all its bytes, up to and including the `;`
-  std::variant<ConstDecl, PlateDecl, DataDecl, LetDecl, Tilde, Potential, Guide> node;  // what it declares
+  std::variant<ConstDecl, PlateDecl, DataDecl, LetDecl, Tilde, Potential, Guide> node;  // the declaration, by its kind
 };
 
 /// A parsed model file: its name, its declarations and all expressions in them.
 struct Ast {
   Name model;               // the name behind `model`
-  std::vector<Decl> decls;  // in source order
+  std::vector<Decl> decls;  // all declarations, in source order
   std::vector<Expr> exprs;  // all expressions, children before parents
 
   /// Returns the expression with this id.

@@ -31,7 +31,7 @@ int separator(const std::vector<Piece>& pieces);
 /// with blanks to that many columns, so that separators are aligned.
 std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad);
 
-/// Returns the number of code points in a UTF-8 text, taken as its width in columns.
+/// Returns the width of a UTF-8 text in columns, for the layout of lines: its number of code points.
 int columns(std::string_view text);
 
 }  // namespace lehr

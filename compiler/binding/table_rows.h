@@ -35,7 +35,7 @@ struct ElementRows {
 /// false if the user bound it by NAME=FILE.
 bool is_column(const DataArray& a);
 
-/// Returns true if both arrays were read from the same file.
+/// Returns true if both arrays were read from the same file, as columns of one table are.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
 /// Returns all arrays of one name that the user's files have: `first`, then its DataArray::duplicates from other files.

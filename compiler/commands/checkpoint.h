@@ -34,7 +34,7 @@ std::string differences(const Identity& was, const Identity& is);
 /// The bytes with which every checkpoint file begins, by which a reader recognises it.
 inline constexpr std::string_view kCheckpointMagic = "lehr checkpoint\n";
 
-/// The content of a checkpoint file.
+/// The content of a checkpoint file, from which `lehr fit --resume` continues an interrupted fit.
 struct CheckpointContent {
   Identity identity;            // all inputs of the interrupted fit, files as digests; --resume must have the same
   std::string command;          // the command line that resumes the fit

@@ -32,7 +32,9 @@ struct FitArguments {
   PassTexts passes;        // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
   std::string each;        // --each: the column by whose values the data are split into groups; empty: one fit
   bool save_each = false;  // --save-each: write the files of each group's fit
-  bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
+  /// --stream: read items from their files batch by batch. --quiet: print neither progress nor summary. --profile:
+  /// report the time of each step. --interpret: run the interpreter instead of native code.
+  bool stream = false, quiet = false, profile = false, interpret = false;
 
   /// Returns the row of --method, whose name was checked when the command line was parsed.
   const MethodTraits& method() const { return *find_method(fit.method); }

@@ -54,7 +54,7 @@ Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 /// names the model file, and its notes say what may help: domains of data, another start, a narrower prior.
 Error numerical_error(const FitArguments& options, std::string text);
 
-/// Returns what the user asked for (model, options, names of the data files), as fit.json repeats it.
+/// Returns what the user requested (model, options, names of the data files), as fit.json repeats it.
 FitRequest request_of(const FitArguments& options, const Source& source);
 
 /// Returns true if SIGINT or SIGTERM has arrived since catch_interrupts(), so that the fit should stop after its sweep.

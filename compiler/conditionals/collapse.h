@@ -10,8 +10,8 @@
 
 namespace lehr::conditionals {
 
-/// An auxiliary variable that is integrated out where a block is drawn. The logarithm of the integral is the
-/// Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
+/// An auxiliary variable that a Gibbs sampler integrates out where it draws a block. The logarithm of the integral is
+/// the Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
 struct CollapsedAuxiliary {
   /// The block of the auxiliary variable that is integrated out.
   BlockId auxiliary;

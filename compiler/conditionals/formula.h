@@ -19,7 +19,7 @@ using Formulas = std::vector<Formula>;
 
 /// A node that is a number, such as 0.5.
 struct FormulaNumber {
-  double value = 0;  // the number, negative with its sign
+  double value = 0;  // the number, which may be negative
 };
 /// A name of the model or of a family with indices: `theta[doc][topic]`.
 struct FormulaSymbol {
@@ -139,8 +139,8 @@ std::string mathml(const Formula& f);
 std::string latex_name(const std::string& name);
 /// Returns a name of the model as MathML: Greek letters as such, digits at the end as a subscript.
 std::string mathml_name(const std::string& name);
-/// Returns how a function such as log is written in MathML: a format string in which {} stands for the argument, as in
-/// the notations of math::FunctionRow.
+/// Returns how a call of a function such as log is written in MathML: a format string in which {0} stands for the
+/// argument, {1} for the argument in brackets, and {2} to {4} for it in brackets where needed (math::FunctionRow).
 std::string_view mathml_of(math::Function f);
 
 }  // namespace lehr::conditionals

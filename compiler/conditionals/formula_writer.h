@@ -30,8 +30,8 @@ class FormulaWriter {
   Formula atom(const density::Atom& x);
   /// Translates a condition of a sum, such as t >= 1, to a formula.
   Formula guard(const density::Guard& g);
-  /// Returns a whole term: number * sum(index variables | conditions) product. The names of its own index variables are
-  /// free again afterwards.
+  /// Translates a whole term to the formula number * sum(index variables | conditions) product. The names of the index
+  /// variables that it sums over are free again afterwards.
   Formula term(const density::Term& t);
   /// Translates a summand of a natural parameter to a formula. A shifted index t+1 adds the factor [t+1 < size(t)],
   /// which is 0 behind the end of the plate.
@@ -69,7 +69,7 @@ class FormulaWriter {
 
   /// The model, from which names are read.
   const model::Model& m_;
-  /// The blocks, which say what is joint and what is a chain.
+  /// The conditionals, whose blocks say what is joint and what is a chain.
   const Conditionals& c_;
   /// The algebra that stores the expressions.
   density::Algebra& a_;

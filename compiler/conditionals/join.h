@@ -32,7 +32,8 @@ model::ExprId add_expr(model::Model& m, Node node, Span span) {
   return model::ExprId(m.exprs.size() - 1);
 }
 
-/// Returns the names of the variables as a list for messages, "a, b"; `quote` stands before and behind each name.
+/// Returns the names of the variables as a list, "a, b", for messages and for the names of joint variables; `quote`
+/// stands before and behind each name.
 std::string list_of_names(const model::Model& m, const std::vector<model::VariableId>& members,
                           std::string_view quote = "");
 

@@ -16,7 +16,7 @@ inline constexpr const char* kTemperatureOptions = "Temperature";  // heading of
 inline constexpr const char* kStoppingOptions = "Stopping";        // heading of limits and tolerances, as --max-iter
 inline constexpr const char* kResourceOptions = "Resources";  // heading of threads, precision and caches, as --threads
 inline constexpr const char* kOutputOptions = "Output";       // heading of output files and messages, as --out
-inline constexpr const char* kDeveloperOptions = "For developers";  // heading of options for developers
+inline constexpr const char* kDeveloperOptions = "For developers";  // heading of options to debug Lehr, as --no-opt
 
 /// Moves the named options of a command to a group of its help page, which has `group` as its heading (kDataOptions,
 /// ...). Names that the command does not have are ignored.

@@ -37,7 +37,7 @@ std::vector<std::string> names_of(const std::vector<CommandText>& commands);
 /// suggests the most similar value.
 CLI::Validator one_of(std::vector<std::string> values);
 
-/// Returns what the user may have meant by a command line that failed to parse, as notes of one line each, ready to be
+/// Returns what the user may have wanted by a command line that failed to parse, as notes of one line each, ready to be
 /// printed. If it names no command, the first word without a dash gets a note with the most similar command, or else a
 /// list of commands. Otherwise each unknown option gets a note with the most similar option of the command, if there is
 /// one. Call it after parsing failed. The result is empty if there is nothing to suggest.

@@ -28,7 +28,7 @@ struct ImportanceRatios {
 /// of its own standard deviation and that of linear response. Means and correlations within a factor stay. Without it
 /// (LinearResponse{}), factors are as they are.
 ///
-/// If a sum turns out to have too many terms, one of its variables is drawn instead, and all draws are made again.
+/// If a sum has too many terms after all, one of its variables is drawn instead, and all draws are made again.
 /// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
 /// density in closed form: chains, spins that interact, drawn variables with multiplicities, joint variables that are
 /// no vectors. The same code is returned if a sum stays too long. ExitCode::numerical if a joint density is not finite.

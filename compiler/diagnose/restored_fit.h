@@ -17,7 +17,7 @@ struct RestoredFit {
   std::unique_ptr<Instance> instance;              // the compiled model, with the factors in place
   std::vector<NamedArray> factors;                 // all factors, global and local, of the centred model
   std::map<std::string, SavedVariable> variables;  // the same factors, by name of the variable
-  double elbo = 0;                                 // ELBO of the restored factors, in nats, near that of the fit
+  double elbo = 0;                                 // ELBO of the restored factors, in nats, to compare with the fit's
   ItemSolution items;                              // how the local factors were inferred again
 
   /// Returns the analysis of the model: the model with its density, conditionals and schedule.

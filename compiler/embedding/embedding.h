@@ -36,7 +36,7 @@ struct Embedding {
   std::vector<EmbeddedField> data;   // members of the struct of data: numbers of items, then arrays
   /// Macros for the sizes that are constants of the code, with their values.
   std::vector<std::pair<std::string, std::int64_t>> constants;
-  std::vector<EmbeddedParameter> parameters;  // in the order of loops::Interface::parameters
+  std::vector<EmbeddedParameter> parameters;  // arrays of the posterior, in the order of loops::Interface::parameters
   bool minibatches = false;                   // true if the object has a step on minibatches (NAME_svi_step)
   bool item_temperatures = false;             // true if it has temperatures of single items (NAME_item_energies)
   bool updates = false;                       // true if the posterior can become the prior (NAME_update)
