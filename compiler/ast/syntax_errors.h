@@ -6,8 +6,9 @@
 
 namespace lehr {
 
-/// The error strategy of the generated parser: it decides what to report and where to continue. The overridden
-/// functions are called by the generated code.
+/// The error strategy of ANTLR's generated parser for model files: it decides which syntax errors are reported and
+/// where parsing continues. At most one error is reported in each declaration. The generated code calls the overridden
+/// functions.
 class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
  public:
   /// Makes a strategy that reports to `diagnostics`. Errors at the token with index `end` or later are not reported:
@@ -15,25 +16,28 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   ErrorStrategy(const Text& text, Diagnostics& diagnostics, std::size_t end)
       : text_(text), diagnostics_(diagnostics), end_(end) {}
 
-  /// Does nothing: each parse has a strategy of its own.
+  /// Does nothing: each parse has a new strategy, so there is no state to clear.
   void reset(antlr4::Parser*) override {}
-  /// Reports the current token, which is not the one that a rule demands. Returns it if only a `;` was forgotten, else
-  /// throws InputMismatchException to leave the rule.
+  /// Called where the current token is not the one that a rule demands: reports a syntax error. If only a `;` was
+  /// forgotten, returns the current token, and parsing goes on as if the `;` were there; else throws
+  /// InputMismatchException to leave the rule.
   antlr4::Token* recoverInline(antlr4::Parser* parser) override;
-  /// Skips to the next declaration if `error` left a declaration or the header; in a rule inside them, throws `error`
-  /// again.
+  /// Called when a rule ends by `error`. In a rule inside a declaration or the header, throws `error` again; in these
+  /// two, skips the tokens up to the next declaration, where parsing goes on.
   void recover(antlr4::Parser* parser, std::exception_ptr error) override;
-  /// Called before each declaration: reports and skips tokens that cannot begin one.
+  /// Called by generated code before each step of a rule. Between declarations, reports and skips tokens that cannot
+  /// begin one; inside other rules, does nothing.
   void sync(antlr4::Parser* parser) override;
   /// Returns false: after recover() the next error is reported again.
   bool inErrorRecoveryMode(antlr4::Parser*) override { return false; }
   /// Does nothing: a token that matches changes no state.
   void reportMatch(antlr4::Parser*) override {}
-  /// Reports the error at the parser's current token, if none has been reported in this declaration.
+  /// Adds a message about the parser's current token to the diagnostics, unless the error in this declaration has been
+  /// reported already.
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException&) override { report(*parser); }
 
-  /// Reports `text` as an error at the current token, in place of a message about the grammar. Called before an
-  /// exception that leaves the declaration.
+  /// Reports `text`, which says that expressions are nested too deeply, as an error at the current token. The parser
+  /// calls it before it throws to leave the declaration, so that no second error is reported for it.
   void report_too_deep(antlr4::Parser& parser, const std::string& text);
 
  private:
@@ -43,7 +47,7 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   const Text& text_;            // the decoded model file
   Diagnostics& diagnostics_;    // receives the errors
   std::size_t end_;             // index of the first token whose errors are not reported
-  bool reported_ = false;       // an error has been reported, and recover() has not finished yet
+  bool reported_ = false;       // an error has been reported whose declaration has not been left yet: no more are
   bool header_failed_ = false;  // the header was wrong: errors about the braces of the file are not reported
 };
 

@@ -17,9 +17,9 @@ struct Formula;
 /// A list of formulas, also the children of a node.
 using Formulas = std::vector<Formula>;
 
-/// A node that is a number.
+/// A node that is a number, such as 0.5.
 struct FormulaNumber {
-  double value = 0;  // the number
+  double value = 0;  // the number, which may be negative
 };
 /// A name of the model or of a family with indices: `theta[doc][topic]`.
 struct FormulaSymbol {
@@ -41,7 +41,7 @@ struct FormulaAdd {
 };
 /// A node that is a product. Factors that are reciprocals are printed in the denominator.
 struct FormulaMultiply {
-  Formulas factors;  // the factors
+  Formulas factors;  // what is multiplied, in the order of printing; product() puts the number first
 };
 /// A node that is a function of one argument, such as log x.
 struct FormulaApply {
@@ -70,13 +70,14 @@ struct FormulaRelation {
   /// The sign between the two sides: "=", "!=", "<" or ">=".
   std::string sign;
 };
-/// The condition present(x[n]). As a factor it is 1 where the value was observed and 0 elsewhere.
+/// The condition present(x[n]) that the data have a value of x[n]. As a factor it is 1 where they do and 0 elsewhere.
 struct FormulaPresent {
-  Formulas element;  // the element: one formula
+  Formulas element;  // the element x[n]: one formula
 };
-/// The expectation under q of a product. Several relations in it are the probability that all of them are true.
+/// The expectation of a product under the variational posterior q. Several relations in it are the probability that all
+/// of them are true.
 struct FormulaExpectation {
-  Formulas body;  // the factors
+  Formulas body;  // the factors of the product
 };
 /// A node that is the entropy of a variational factor, H[q(...)].
 struct FormulaEntropy {
@@ -113,18 +114,19 @@ struct Formula {
       form;
 };
 
-/// Returns the product of the factors, with nested products flattened and all numbers multiplied into one number in
-/// front. A 1 is left out, and one remaining factor is returned as it is. The product is 0 if a number is 0.
+/// Returns the product of the factors in the form for printing: nested products are flattened, and all numbers
+/// multiplied into one number in front. A 1 is left out, and one remaining factor is returned as it is. The product is
+/// 0 if a number is 0, and 1 without factors.
 Formula product(Formulas factors);
 /// Returns the plain text of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets.
 /// A sum over index variables (FormulaSum) is not.
 std::string summand_text(const Formula& f);
-/// Returns the LaTeX of such a formula, with brackets as in summand_text().
+/// Returns the LaTeX of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets.
 std::string summand_latex(const Formula& f);
-/// Returns the MathML of such a formula, with brackets as in summand_text().
+/// Returns the MathML of a formula that follows a plus or minus sign. An addition (FormulaAdd) is put in brackets.
 std::string summand_mathml(const Formula& f);
-/// Removes a leading minus sign from `f`, and returns true if there was one. It is that of a negative number, or of one
-/// in front of a product.
+/// Removes the leading minus sign from `f`, and returns true if there was one, so that a sum prints `a - b` for `a +
+/// -b`. It is the sign of a negative number, or of one in front of a product.
 bool take_minus(Formula& f);
 
 /// Returns a formula in the notation of the model language: `sum(doc, token) E[z[doc, token] = topic]`.
@@ -137,7 +139,8 @@ std::string mathml(const Formula& f);
 std::string latex_name(const std::string& name);
 /// Returns a name of the model as MathML: Greek letters as such, digits at the end as a subscript.
 std::string mathml_name(const std::string& name);
-/// Returns a function in MathML, as a format string with the place holders of math::FunctionRow.
+/// Returns how a call of a function such as log is written in MathML: a format string in which {0} stands for the
+/// argument, {1} for the argument in brackets, and {2} to {4} for it in brackets where needed (math::FunctionRow).
 std::string_view mathml_of(math::Function f);
 
 }  // namespace lehr::conditionals

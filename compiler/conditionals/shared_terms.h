@@ -6,7 +6,8 @@
 
 namespace lehr::conditionals {
 
-/// Returns true if some term has an atom of `block` and an atom of another block among `others`.
+/// Returns true if the block depends directly on one of `others`: some term of the log joint has a statistic of both.
+/// The block itself, if it is among `others`, does not count. It tells whether one update affects another.
 bool share_a_term(const Conditionals& c, BlockId block, const std::vector<BlockId>& others);
 
 }  // namespace lehr::conditionals
