@@ -17,8 +17,8 @@ struct DrawGroup {
   std::vector<model::IndexVarId> ordered;
 };
 
-/// Returns every statement once. Each comes after the statements of the variables that it uses, except for those that
-/// it uses with a lag in its own group.
+/// Returns the order in which the model's statements are drawn, as groups; every statement is in one group. Each comes
+/// after the statements of the variables that it uses, except for those that it uses with a lag in its own group.
 std::vector<DrawGroup> draw_order(const model::Model& model);
 
 }  // namespace lehr

@@ -9,14 +9,15 @@
 
 namespace lehr {
 
-/// A number for every joint value of discrete elements.
+/// The value of a quantity, such as an expression or a log density, at every joint value of discrete elements.
 struct JointTable {
-  std::vector<Element> scope;       // the elements, ascending; empty: the number depends on none
+  std::vector<Element> scope;       // the elements, ascending; empty: the quantity depends on none
   std::vector<std::size_t> states;  // how many values each of them has
   std::vector<double> values;       // row-major, the last element fastest
 };
 
-/// Tabulates log densities over the unknown discrete elements that they depend on.
+/// Tabulates log densities over the discrete elements without a value that they depend on, for sums over these
+/// elements. It evaluates whole tables, which is faster than the density at each joint value.
 class JointTabulator {
  public:
   /// `forward` must outlive the object. It has the values of all elements but those that a table is over, which are

@@ -28,7 +28,7 @@ enum class Summation { none, given_probabilities, per_observation, joint, chain 
 
 /// How MarginalDensity sums one discrete variable out, and the probabilities that it needs for that.
 struct SummedVariable {
-  Summation by = Summation::none;  // the kind of sum
+  Summation by = Summation::none;  // how it is summed out
   /// [element, value], for Summation::given_probabilities; values are the categories in order, bits 0, 1 or spins -1,
   /// +1.
   std::vector<double> given_probabilities;
@@ -119,15 +119,16 @@ class MarginalDensity {
   /// Returns the joint elements without a value that the factor depends on, and NaN; if there are none, the factor's
   /// log value instead of NaN.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
-  /// A factor, and the joint elements without a value that it depends on.
+  /// A factor that cannot be evaluated before the elements in `waits` have values: it must be tabulated over them.
   struct OpenFactor {
     Factor factor;
-    std::vector<Element> waits;  // these elements
+    std::vector<Element> waits;  // the joint elements without a value that the factor depends on
   };
-  /// Returns the log values of an observation at all joint values of the elements that it depends on; nothing if they
-  /// have to be evaluated one by one.
+  /// Returns the log values of an observation at all joint values of the jointly summed elements that it depends on,
+  /// from the JointTabulator. Returns nothing for other factors, and if the values have to be evaluated one by one.
   std::optional<JointTable> table_of(const Factor& f);
-  /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
+  /// Returns the log of the product of the factors, summed over their joint elements. Each connected component of the
+  /// factor graph is summed separately by sum_out().
   double condition(std::vector<OpenFactor> factors);
   /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it, if there is
   /// one. If there are two sequences in it, `sequences_` becomes empty.

@@ -30,7 +30,9 @@ class TemperedNormaliser {
   TemperedNormaliser(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                      std::vector<double> temperatures);
 
-  /// Returns the reason why the model's normaliser cannot be computed this way; empty if it can.
+  /// Returns the reason why log C(T) cannot be computed for this model, whatever the values; empty if the model alone
+  /// gives none. Reasons are: a joint prior, a potential over a continuous variable that is integrated, an observed
+  /// variable with limits that is not Normal, and copies of discrete elements that are not alike.
   std::string unsupported_reason() const;
 
   /// Returns the reason why log C(T) cannot be computed at these values; empty if it can. Reasons are: a sum is over
@@ -54,8 +56,8 @@ class TemperedNormaliser {
   std::vector<std::vector<double>> by_item(ModelEvaluator& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
-  /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`). It is empty if no
-  /// statement is tempered, and if C(T) is no product over items.
+  /// Returns the multiplicity (`times`) of every item: how many copies it stands for, 1 without `times`. It is empty if
+  /// no statement is tempered, and if C(T) is no product over items.
   std::vector<double> copies() const;
 
   /// An estimate of log C(T) at each temperature, and its standard error, in nats; the error is empty if it is exact.
@@ -68,8 +70,8 @@ class TemperedNormaliser {
                            const Concentrations& concentrations) const;
 
   /// Estimates the log of the mean of C(T) over `draws` draws from the prior, of all latent variables that are not
-  /// discrete and local. The error is the standard error of that log. The estimate is NaN if log C(T) depends on a
-  /// variable with an improper prior.
+  /// discrete and local. A fit whose normaliser is to come from the prior uses it. The error is the standard error of
+  /// that log. The estimate is NaN if log C(T) depends on a variable with an improper prior.
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
@@ -84,24 +86,25 @@ class TemperedNormaliser {
     const std::vector<double>& temperatures;  // T
     /// Tempered integrals, by family and parameters.
     std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
-    std::map<Element, Moments> moments = {};  // of Dirichlet elements, which several items share
+    std::map<Element, Moments> moments = {};  // by Dirichlet element: its moments, which several items use
     std::string refused = {};  // why log C(T) cannot be computed; if it is not empty, no other result is valid
     /// Sets `refused`: a table over discrete elements is too large; `v` is the variable of an element in it.
     void too_wide(const model::Variable& v);
   };
-  /// A sum over connected items: the tables of discrete elements, and the log of their summed product.
+  /// The last sum over all connected items together, to be reused for as long as the tables are equal: the tables of
+  /// discrete elements, and the log of their summed product.
   struct CachedSum {
     std::vector<TemperedTable> tables;  // before the sum
     Logs log_c;                         // by temperature
   };
-  /// Returns the total multiplicity of elements first .. past - 1 of a plate.
+  /// Returns the total multiplicity (`times`) of elements first .. past - 1 of a plate; past - first without `times`.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
   std::vector<double> row_sizes(std::int64_t item) const;
   /// Returns log C(T) of each of these items, [item][temperature], at the temperatures of `cache`.
   std::vector<Logs> of_items(ModelEvaluator& f, std::span<const std::int64_t> items, SharedResults& cache) const;
-  /// Returns the indices of all items, 0, 1, 2, ...
+  /// Returns the indices of all items: 0, 1, 2, ...; none where copies() is empty.
   std::vector<std::int64_t> all_items() const;
   /// Sums over the items of a sample, by temperature, for the standard error of an estimate.
   struct SampleSums {
@@ -127,11 +130,11 @@ class TemperedNormaliser {
   std::string why_connected() const;
   /// Returns true if elements of a nested plate are alike: no density depends on their position.
   bool are_alike(model::PlateId inner) const;
-  /// Returns true if some elements of the variable may have no terms: their values are missing, or no data depend on
-  /// them.
+  /// Returns true if some elements of the variable may have no terms in the log joint: some of its values are missing,
+  /// or it has a mask of the elements on which data depend.
   bool may_lack_terms(model::VariableId v) const;
-  /// Returns true if the log joint has terms of the element. Refuses the computation if only some of its entries have
-  /// data.
+  /// Returns true if the log joint has terms of the element: an observed one has all its values, a latent one has data
+  /// that depend on it. Refuses the computation if data depend on only some of its entries.
   bool has_terms(const ModelEvaluator& f, Element e, SharedResults& cache) const;
   /// Returns the auxiliary variable of this kind that the compiler added for the terms of `host`, if there is one.
   std::optional<model::VariableId> added_for(model::VariableId host, model::Auxiliary::Kind kind) const;

@@ -18,7 +18,8 @@ std::vector<std::int64_t> stored_shape(const model::Model& model, const BoundDat
                                        const std::vector<model::PlateId>& axes,
                                        const std::vector<model::PlateId>& event);
 
-/// Returns true if all values of this support are whole numbers.
+/// Returns true if all values of this support are whole numbers: categories, bits, spins and counts. Arrays of such
+/// variables are written as integers.
 bool has_integers(math::Support support);
 
 }  // namespace lehr

@@ -30,18 +30,20 @@ std::vector<std::int64_t> viterbi_path(const Lattice& lattice);
 /// A function that returns log p(element | parents) by a statement, at the present values of a ModelEvaluator.
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
-/// Collects the observations that depend on chains, and makes a Lattice for each sequence.
+/// Collects the transitions of chains and the observations that depend on them, and makes of each sequence a Lattice,
+/// for the sum over its paths or for its best path.
 class DiscreteChains {
  public:
-  /// `chains` are latent discrete variables with a lag, on the same axes. `own` is by VariableId: discrete variables
-  /// that are summed out for each observation separately.
+  /// `chains` are latent discrete variables with a lag, on the same axes. `own` is by VariableId: true for discrete
+  /// variables that are summed out for each observation separately.
   ///
   /// `forward` must outlive the object, and has values of all other variables. Values of chains are taken as observed;
   /// they are removed from `forward` and stored here.
   DiscreteChains(ModelEvaluator& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
 
-  /// Returns true if there is no lattice: a transition depends on other elements than its own and the previous one, or
-  /// on an `own` element that another transition also reads, or the chains do not all start at the same positions.
+  /// Returns true if there is no lattice, and hence no sum over paths: a transition depends on other elements than its
+  /// own and the previous one, or on an element of another summed variable that another transition also reads, or the
+  /// chains do not all start at the same positions.
   bool refused() const { return refused_; }
   /// Returns the number of joint states that the chains have at one position.
   std::size_t states() const;
@@ -54,7 +56,8 @@ class DiscreteChains {
   /// Returns true if add() has added an observation to the sequence, or if a value of its elements is observed.
   bool is_observed(std::size_t sequence) const;
 
-  /// What add() did: `none`, the observation depends on no element of the chains; `added`; `refused`, it does not fit.
+  /// What add() did with an observation: `none`, nothing, because it depends on no element of the chains; `added` it to
+  /// a sequence; `refused` it, because no lattice can contain it.
   enum class Use { none, added, refused };
   /// Adds an observation to the sequence that it depends on, by one element or two successive ones. It is refused if it
   /// depends on other elements, or on an `own` element that another observation or transition also reads.
@@ -85,7 +88,8 @@ class DiscreteChains {
   /// Returns the positions in the chains that the observation depends on, found by evaluating its density; nothing if
   /// it shares an `own` element with another one.
   std::optional<std::vector<std::size_t>> read_by(const Observation& observation);
-  /// Adds the log densities of a factor, for all states, to the lattice. False if one is NaN.
+  /// Adds the log densities of a factor (an observation or a transition), for all states of the steps that it depends
+  /// on, to the lattice. False if one is NaN.
   bool add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const;
 
   ModelEvaluator& forward_;
