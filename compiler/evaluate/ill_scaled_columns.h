@@ -46,7 +46,7 @@ class RunningMoments {
   /// Returns the number of columns.
   std::size_t columns() const { return columns_.size(); }
 
-  /// Reads or writes the accumulator's state (bytes.h), so that a survey of files can be stored.
+  /// Serialises the accumulator (bytes.h), for messages between processes that survey the same data.
   template <class Archive>
   friend void fields(Archive& a, RunningMoments& x) {
     a(x.columns_);

@@ -17,7 +17,7 @@ namespace lehr {
 /// What in the data decides about the analysis of a model: data sets with equal keys have the same analysis.
 struct AnalysisKey {
   std::vector<bool> may_be_missing = {}, clamped = {}, with_zeros = {};  // as in density::ExpandOptions
-  /// The text of the model if it is not the user's: it is centred (centre_model), or the data have chosen joint factors
+  /// The printed model if it is not the user's: it is centred (centre_model), or the data have chosen joint factors
   /// (with_joint_factors). Otherwise empty.
   std::string centred = {};
   /// Orders keys, for Memo.
@@ -36,21 +36,23 @@ struct ProgramKey {
   auto operator<=>(const ProgramKey&) const = default;
 };
 
-/// Returns the key of the program for data that are bound to an analysed model. `analysis` is the key of its analysis.
+/// Returns the key under which a FitCache has the program for data that are bound to an analysed model. `analysis` is
+/// the key of its analysis.
 ProgramKey program_key(AnalysisKey analysis, const Analysed& analysed, const BoundData& data);
 
-/// The result of the analysis of a model for some data.
+/// The result of the analysis of a model for some data, as FitCache stores it.
 struct AnalysisResult {
-  std::optional<Analysed> analysed = {};  // nothing if it fails
+  std::optional<Analysed> analysed = {};  // the analysis; nothing if it fails
   Diagnostics diagnostics = {};           // why it fails, and warnings
 };
 
 /// What fits share that have the model, the method and all options in common, and differ in their data alone. Any
 /// number of threads may use it.
 struct FitCache {
-  Memo<AnalysisKey, AnalysisResult> analyses;   // of the model
+  Memo<AnalysisKey, AnalysisResult> analyses;   // analyses of the model
   Memo<ProgramKey, Result<Analysed>> prepared;  // analyses for the method (Fitting::analyse_for_method)
-  Memo<ProgramKey, Result<std::shared_ptr<const CompiledProgram>>> programs;  // with their machine code
+  /// Compiled programs with their machine code.
+  Memo<ProgramKey, Result<std::shared_ptr<const CompiledProgram>>> programs;
 };
 
 }  // namespace lehr
