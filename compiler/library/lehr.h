@@ -45,13 +45,14 @@ struct Message {
   std::vector<Note> notes;              // remedies and related locations
 };
 
-/// Returns a view of the caller's array with one axis, or with the given shape, row-major.
+/// Returns a view of the caller's array as data of that name, with one axis, or with the given shape, row-major.
 inline DataView view(std::string name, DataView::Values values, std::vector<std::int64_t> shape = {}) {
   if (shape.empty()) std::visit([&](auto s) { shape = {static_cast<std::int64_t>(s.size())}; }, values);
   return {std::move(name), values, std::move(shape), {}, {}};
 }
 
-/// Returns a view of a ragged array, rows end to end. `row_offsets` has one entry more than there are rows.
+/// Returns a view of a ragged array as data of that name, rows end to end: values of a nested plate. `row_offsets` has
+/// one entry more than there are rows, from 0.
 inline DataView ragged(std::string name, DataView::Values values, std::vector<std::int64_t> row_offsets) {
   return {std::move(name), values, {}, {}, std::move(row_offsets)};
 }
@@ -74,30 +75,35 @@ DataView matrix(std::string name, const M& m) {
 
 /// Settings with which a model is compiled.
 struct CompileOptions {
-  std::string name = "model";                                   // name of the source in messages
-  std::map<std::string, double> constants = {};                 // values of the model's constants: {"K", 50}
-  std::map<std::string, std::int64_t> sizes = {};               // elements of plates that the data do not size
-  std::map<std::string, std::vector<std::string>> labels = {};  // names of elements, by plate
+  std::string name = "model";                      // name of the source in messages and fits
+  std::map<std::string, double> constants = {};    // values of the model's constants: {"K", 50}
+  std::map<std::string, std::int64_t> sizes = {};  // elements of plates that the data do not size
+  /// Names of the elements, by plate, for data that name them by text.
+  std::map<std::string, std::vector<std::string>> labels = {};
 };
 
-/// The state of a fit after a sweep, a step of svi, or a draw of exact sampling.
+/// The state of a fit after a sweep, a step of svi, or a draw of exact sampling, as callbacks and the trace have it.
 struct Sweep {
-  std::int64_t restart = 0, iteration = 0;  // the restart, from 0, and the sweep, step or draw in it, from 1
+  /// The restart, from 0, and the sweep, step or draw in it, from 1. Iteration 0 is the start; it is reported if the
+  /// limit of iterations is 0.
+  std::int64_t restart = 0, iteration = 0;
   /// The ELBO at temperature 1, in nats; of samplers the log joint density of the state. Steps of svi mostly have an
   /// estimate. NaN if this sweep did not compute it (FitOptions::elbo_every).
   double elbo = 0;
   double temperature = 1;  // 1 without annealing
-  double objective = 0;    // nats; what a sweep at this temperature maximises
+  double objective = 0;    // nats; what a sweep at this temperature maximises: the ELBO at temperature 1
 };
 
 /// A function that is called after every sweep, step or draw, on the thread that fits. It returns false to cancel the
 /// fit, which then returns what it has.
 using Callback = std::function<bool(const Sweep&)>;
 
-/// How a fit ended. `interrupted`: the callback cancelled it.
+/// How a fit ended: `converged`; `max_iter`, it reached its limit of iterations; `numerical_failure`, see
+/// Fit::failure(); `interrupted`, the callback cancelled it.
 enum class FitStatus { converged, max_iter, numerical_failure, interrupted };
 
-/// A parameter of the posterior, such as "mu.mean": row-major, plates first. It is valid as long as its Fit lives.
+/// A view of a parameter of the posterior, such as "mu.mean": row-major, plates first. It is valid as long as its Fit
+/// lives.
 struct PosteriorArray {
   std::string_view name;                // "mu.mean"
   std::span<const std::int64_t> shape;  // extents, outermost first
@@ -158,7 +164,7 @@ class Fit {
   const std::string& failure() const;
   /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_notes() mentions.
   double elbo() const;
-  /// Returns notes on what the ELBO leaves out or bounds.
+  /// Returns notes on how the ELBO differs from the exact one: local bounds, and constants that it leaves out.
   const std::vector<std::string>& elbo_notes() const;
   /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
@@ -168,20 +174,22 @@ class Fit {
   double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
-  /// Returns the sweeps of the best run, in order. Empty for a fit from Program::infer().
+  /// Returns the sweeps of the best run, in order. Empty for a fit from Program::infer(), and for a loaded one without
+  /// its trace.
   const std::vector<Sweep>& trace() const;
   /// Returns warnings about the data, the best run (such as an ELBO that fell, equal components, a temperature that
   /// stays high) and restarts that failed. Empty for fits from Program::infer().
   const std::vector<std::string>& warnings() const;
 
-  /// Returns all parameters of the posterior, such as "mu.mean".
+  /// Returns views of all parameters of the posterior, such as "mu.mean". Parameters of local variables are among them
+  /// only with FitOptions::save_locals, for a fit from Program::infer(), or if all variables are local.
   std::vector<PosteriorArray> posterior() const;
-  /// Returns the posterior parameter of that name, or nothing.
+  /// Returns a view of the posterior parameter of that name ("mu.mean"), or nothing.
   std::optional<PosteriorArray> find(std::string_view name) const;
   /// Writes the posterior as an .npz file that NumPy and `--init` of `lehr fit` read. The value is always true.
   Result<bool> save(const std::string& path) const;
-  /// Writes the directory that `lehr fit` would have written, for every command that reads one. An error of
-  /// ExitCode::usage for a fit by sampling, whose draws are not stored. The value is always true.
+  /// Writes the directory that `lehr fit` would have written, for every command that reads one, such as `lehr predict`.
+  /// An error of ExitCode::usage for a fit by sampling, whose draws are not stored. The value is always true.
   Result<bool> write(const std::string& directory) const;
 
   /// Private state (impl.h).
@@ -210,7 +218,9 @@ class Program {
   /// Returns the names of the latent variables, of which the posterior has parameters.
   std::vector<std::string> latent_names() const;
 
-  /// Fits the model to data: generates code for their sizes, and runs the method in `options`.
+  /// Fits the model to data: generates code for their sizes, and runs the method in `options` from one or several
+  /// starts. The best run is the result. `callback` is called after every sweep, and may cancel the fit. A run that
+  /// fails numerically is a Fit with FitStatus::numerical_failure, and an Error only if it does not even start.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
 
   /// Fits the model to many data sets, several at a time on `options.threads` threads; what is compiled for one serves
@@ -232,8 +242,8 @@ class Program {
   /// missing, damaged, of another model, or by sampling.
   Result<Fit> load(const std::string& directory) const;
 
-  /// Infers the factors of new items, with the global factors fixed as fitted. The result has all factors; its ELBO
-  /// is that of the new data with these factors. `fit` is not changed.
+  /// Infers the factors of new items, with the global factors fixed as fitted: the topics of new documents, for
+  /// example. The result has all factors; its ELBO is that of the new data with these factors. `fit` is not changed.
   Result<Fit> infer(const Fit& fit, std::span<const DataView> data) const;
 
   /// Computes the log predictive density of data that the fit has not seen, as `lehr score` does.
@@ -249,17 +259,17 @@ class Program {
   /// that the fit does not have. Results equal those of `lehr predict`. Fits by sampling are refused.
   Result<Predictions> predict(const Fit& fit, std::span<const DataView> data, const PredictOptions& options = {}) const;
 
-  /// Data in braces: fit({{view("x", numbers)}}). The overloads below accept it.
+  /// Data in braces, as in fit({{view("x", numbers)}}). The overloads with this type accept it.
   using Views = std::initializer_list<DataView>;
-  /// Fits the model to data in braces.
+  /// Fits the model to data in braces: fit({{view("x", numbers)}}).
   Result<Fit> fit(Views data, const FitOptions& options = {}, const Callback& callback = {}) const {
     return fit(std::span(data.begin(), data.size()), options, callback);
   }
-  /// Infers factors of new items from data in braces.
+  /// Infers the factors of new items from data in braces: infer(f, {{view("x", numbers)}}). Global factors stay fixed.
   Result<Fit> infer(const Fit& f, Views data) const { return infer(f, std::span(data.begin(), data.size())); }
-  /// Scores data in braces.
+  /// Computes the log predictive density of data in braces, with the defaults of all options.
   Result<HeldOutScore> score(const Fit& f, Views data) const { return score(f, std::span(data.begin(), data.size())); }
-  /// Predicts from data in braces.
+  /// Predicts what is missing in data in braces: predict(f, {{view("x", numbers)}}).
   Result<Predictions> predict(const Fit& f, Views data, const PredictOptions& options = {}) const {
     return predict(f, std::span(data.begin(), data.size()), options);
   }
@@ -275,7 +285,7 @@ class Program {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// The result of compile(): a program or errors, and warnings.
+/// The result of compile(): a program, or errors of the model's text; and warnings.
 struct Compilation {
   std::optional<Program> program;  // nothing if a message is an error
   std::vector<Message> messages;   // by location in the source
@@ -285,7 +295,8 @@ struct Compilation {
   explicit operator bool() const { return program.has_value(); }
 };
 
-/// Parses and checks a model and derives its updates. `source` is its text in UTF-8.
+/// Compiles a model: parses and checks the text `source` in UTF-8, and derives its updates. Machine code is generated
+/// later, by Program::fit().
 Compilation compile(std::string_view source, CompileOptions options = {});
 
 /// Returns the version of the linked library, such as "0.1.0".
