@@ -25,15 +25,15 @@ using IndexValues = std::vector<std::int64_t>;
 
 /// The value of an expression: a number (empty shape), a vector or a row-major matrix.
 struct Tensor {
-  std::vector<std::size_t> shape;  // extents
-  std::vector<double> values;      // row-major
+  std::vector<std::size_t> shape;  // extents of the axes: none for a number, two for a matrix
+  std::vector<double> values;      // the entries, row-major
 };
 
 /// One element of a variable, addressed by its position in the packed order of BoundArray. Event axes are not part of
 /// the position: a vector counts as one element.
 struct Element {
-  model::VariableId variable;  // the variable it belongs to
-  std::size_t position = 0;    // row-major over the plates
+  model::VariableId variable;  // the variable whose element it is
+  std::size_t position = 0;    // number of the element among those of the variable, row-major over its plates
   /// Orders elements by variable, then by position.
   auto operator<=>(const Element&) const = default;
 };
@@ -136,11 +136,11 @@ class ModelEvaluator {
   /// constants, except that a latent variable with limits has the density before truncation, and -inf outside them.
   ///
   /// A censored value contributes the probability of its tail. Missing entries of a Normal vector are integrated out,
-  /// if some are observed. Returns NaN if a discrete value is missing that was read since the last clear(): see
-  /// unknown().
+  /// if some are observed. Returns NaN if the element has no value, or if a discrete value that was read since the last
+  /// clear() is missing: see unknown().
   double log_density(const model::Statement& s, const IndexValues& at) const;
-  /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
-  /// to 0 or 1. Returns nothing for other expressions.
+  /// Returns log p and log(1 - p) if the expression, a probability p, is the logistic or probit of a number; accurate
+  /// even if p rounds to 0 or 1. Returns nothing for other expressions.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
   /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
   /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.
@@ -156,7 +156,7 @@ class ModelEvaluator {
  private:
   /// Returns the number of elements of a plate.
   std::int64_t size(model::PlateId p) const { return data_.sizes[p.index()]; }
-  /// Returns the row of a nested plate that contains this position.
+  /// Returns the number of the row of a nested plate that contains this position among the elements of all rows.
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
   /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const IndexValues& at) const;

@@ -60,9 +60,10 @@ class TemperedNormaliser {
   /// no statement is tempered, and if C(T) is no product over items.
   std::vector<double> copies() const;
 
-  /// An estimate of log C(T) at each temperature, and its standard error, in nats; the error is empty if it is exact.
+  /// An estimate of log C(T), or of the log of its mean under the prior, at each temperature, and its standard error,
+  /// in nats.
   struct Estimate {
-    std::vector<double> log_c, error;  // by temperature
+    std::vector<double> log_c, error;  // by temperature; `error` is empty if `log_c` is exact
   };
   /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
   /// (interpolate_over_temperatures()). The error is that of a sum over a sample of the items; empty without a sample.
@@ -79,11 +80,11 @@ class TemperedNormaliser {
   struct SharedResults {
     /// log E[x_k^(1/T)] of a Dirichlet element: of the sum over entries, and of each entry.
     struct Moments {
-      Logs all;                   // of the sum
-      std::vector<Logs> entries;  // of each entry
+      Logs all;                   // log E of the sum over all entries, by temperature
+      std::vector<Logs> entries;  // log E of each entry, by temperature
     };
-    const Concentrations& concentrations;     // of Dirichlet factors
-    const std::vector<double>& temperatures;  // T
+    const Concentrations& concentrations;     // of Dirichlet factors, as the caller gave them
+    const std::vector<double>& temperatures;  // the temperatures T at which log C(T) is computed
     /// Tempered integrals, by family and parameters.
     std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
     std::map<Element, Moments> moments = {};  // by Dirichlet element: its moments, which several items use
@@ -94,8 +95,8 @@ class TemperedNormaliser {
   /// The last sum over all connected items together, to be reused for as long as the tables are equal: the tables of
   /// discrete elements, and the log of their summed product.
   struct CachedSum {
-    std::vector<TemperedTable> tables;  // before the sum
-    Logs log_c;                         // by temperature
+    std::vector<TemperedTable> tables;  // the tables before the sum
+    Logs log_c;                         // log of the summed product, by temperature
   };
   /// Returns the total multiplicity (`times`) of elements first .. past - 1 of a plate; past - first without `times`.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
@@ -108,8 +109,9 @@ class TemperedNormaliser {
   std::vector<std::int64_t> all_items() const;
   /// Sums over the items of a sample, by temperature, for the standard error of an estimate.
   struct SampleSums {
-    Logs first, second;   // of log C(T) of an item and of its square, both times the square of the item's copies
-    double squares = 0;   // of the squares of copies
+    /// Sums of log C(T) of an item, and of its square, both times the square of the item's copies; by temperature.
+    Logs first, second;
+    double squares = 0;   // sum of the squares of the items' copies
     double variance = 0;  // the factor from the sum of squared residuals to the estimate's variance; 0: it is exact
   };
   /// Returns log C(T) of all items and their copies together. If they are not connected and differ in more than the
@@ -121,8 +123,9 @@ class TemperedNormaliser {
   Logs of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
   /// Returns log C(T) of all items together, by temperature: one sum over all their discrete elements.
   Logs of_connected(ModelEvaluator& f, SharedResults& cache) const;
-  /// Replaces tables by what is left of their product after the elements for which `wanted` holds are summed out
-  /// (sum_out()). Returns false if the computation is or was refused.
+  /// Sums the elements for which `wanted` holds out of the product of the tables, and replaces the tables by what is
+  /// left (lehr::sum_out). Returns false if the computation is refused, because a table is too large or for an earlier
+  /// reason.
   bool sum_tables(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,
                   SharedResults& cache) const;
   /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or data and local
@@ -143,8 +146,8 @@ class TemperedNormaliser {
   /// Returns the log of the tempered integral of counts together with their sources, by temperature.
   Logs with_sources(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, model::VariableId source,
                     const math::Environment& parameters, SharedResults& cache) const;
-  /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
-  /// unknown.
+  /// Returns the tempered log factor of one element, by temperature: log p / T of a discrete local one, otherwise the
+  /// log of the tempered integral of its density. Empty if a discrete value that it needs is unknown.
   Logs tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& cache) const;
   /// Returns the table of a factor, by temperature, over `own` and the discrete elements that `evaluate` finds without
   /// a value.
@@ -171,13 +174,14 @@ class TemperedNormaliser {
 
   const model::Model& model_;
   const BoundData& data_;
-  std::vector<double> temperatures_;            // T, ascending
+  std::vector<double> temperatures_;            // the temperatures T of the results, ascending
   std::vector<model::StatementId> statements_;  // the tempered statements
   std::vector<bool> local_;                     // true for local variables, by VariableId
   std::vector<bool> integrated_;                // true for variables of tempered statements, by VariableId
   bool connected_ = false;                      // true if C(T) is no product over items
   bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
-  mutable std::map<std::vector<double>, CachedSum> cached_sums_;  // the last sum over connected items, by temperatures
+  /// The last sum over connected items, for each list of temperatures.
+  mutable std::map<std::vector<double>, CachedSum> cached_sums_;
 };
 
 }  // namespace lehr

@@ -14,9 +14,10 @@ namespace lehr {
 /// The log potentials of one sequence of n discrete elements with k states each: the input of the forward recursion and
 /// of Viterbi's algorithm.
 struct Lattice {
-  std::size_t states = 0;      // k
-  std::vector<double> single;  // [element, state]: of what depends on one element
-  /// [element, state before, state]: of what depends on two successive elements; the first element's are unused.
+  std::size_t states = 0;      // k, the number of states of an element
+  std::vector<double> single;  // [element, state]: the log potentials of one element
+  /// [element, state before, state]: the log potentials of two successive elements; those of the first element are
+  /// unused.
   std::vector<double> pair;
 };
 
@@ -60,7 +61,8 @@ class DiscreteChains {
   /// a sequence; `refused` it, because no lattice can contain it.
   enum class Use { none, added, refused };
   /// Adds an observation to the sequence that it depends on, by one element or two successive ones. It is refused if it
-  /// depends on other elements, or on an `own` element that another observation or transition also reads.
+  /// depends on other elements of the chains, or on an element of another summed variable that another observation or
+  /// transition also reads.
   Use add(const Observation& observation);
 
   /// Returns the lattice of a sequence, from all its transitions, observations (with copies) and observed values.
@@ -70,11 +72,11 @@ class DiscreteChains {
  private:
   /// Where an element of a chain lies: the number of its sequence, and its step in it.
   struct SequenceStep {
-    std::size_t sequence, step;  // both from 0
+    std::size_t sequence, step;  // number of the sequence, and of the element in it, both from 0
   };
   /// A log density that depends on one or two successive steps of a sequence: an observation or a transition.
   struct Factor {
-    Observation of;    // what it is the density of
+    Observation of;    // the element whose density it is
     std::size_t step;  // the last step that it depends on
     bool pair;         // true if it depends on the step before as well
   };
@@ -86,21 +88,23 @@ class DiscreteChains {
   /// state, they become unknown. Densities are then evaluated there.
   void put(std::size_t position, std::optional<std::size_t> state) const;
   /// Returns the positions in the chains that the observation depends on, found by evaluating its density; nothing if
-  /// it shares an `own` element with another one.
+  /// it shares an element of another summed variable with another observation.
   std::optional<std::vector<std::size_t>> read_by(const Observation& observation);
   /// Adds the log densities of a factor (an observation or a transition), for all states of the steps that it depends
   /// on, to the lattice. False if one is NaN.
   bool add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const;
 
   ModelEvaluator& forward_;
-  std::vector<model::VariableId> chains_;            // the last varies fastest in a joint state
-  std::vector<bool> own_;                            // by VariableId: summed out for each observation separately
-  std::vector<std::vector<std::size_t>> sequences_;  // positions of their elements
-  std::vector<SequenceStep> steps_;                  // by position
+  /// The variables that are chains; the last varies fastest in a joint state.
+  std::vector<model::VariableId> chains_;
+  /// By VariableId: true if it is summed out for each observation separately.
+  std::vector<bool> own_;
+  std::vector<std::vector<std::size_t>> sequences_;  // by sequence: positions of its elements, in order of time
+  std::vector<SequenceStep> steps_;                  // by position of an element: where it lies
   std::vector<std::vector<double>> observed_;        // observed values, by chain and position; NaN if unobserved
-  std::vector<std::vector<Factor>> factors_;         // by sequence
+  std::vector<std::vector<Factor>> factors_;         // by sequence: its transitions and observations
   std::vector<Element> used_own_;                    // `own` elements that a factor reads already, sorted
-  bool refused_ = false;                             // see refused()
+  bool refused_ = false;                             // true if there is no lattice, because a transition does not fit
 };
 
 }  // namespace lehr
