@@ -14,7 +14,8 @@ namespace lehr {
 /// natural parameters: D of z, then those of the products, row by row from the diagonal.
 class NormalCoordinates {
  public:
-  /// Takes a factor with this mean and precision. Returns nullopt unless the precision is positive definite.
+  /// Makes the coordinates around the factor with this mean and precision, which gets the coordinates 0. Returns
+  /// nullopt unless the precision is positive definite.
   static std::optional<NormalCoordinates> make(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision);
 
   /// Returns how many coordinates there are.
@@ -45,9 +46,10 @@ class FactorCoordinates {
 
   /// Returns how many coordinates the factor has.
   Eigen::Index size() const { return normal_ ? normal_->size() : root_.rows(); }
-  /// Returns the coordinates of exported parameters; NaN if these have no finite natural parameters.
+  /// Returns the coordinates of the factor with these exported parameters; NaN if these have no finite natural
+  /// parameters.
   Eigen::VectorXd coordinates(const math::Environment& parameters) const;
-  /// Returns the exported parameters at these coordinates.
+  /// Returns the exported parameters of the factor with these coordinates.
   math::Environment at(const Eigen::VectorXd& coordinates) const;
 
   /// Returns the mean and standard deviation of every number of the value (math::MeanAndSd).
@@ -73,10 +75,11 @@ class FactorCoordinates {
   /// Computes V and the derivatives of the means by differences. Returns false if some are not finite.
   bool differentiate(Eigen::MatrixXd& covariance, Eigen::MatrixXd& gradients) const;
 
-  const math::Factor* factor_;                      // the row of the factor in its family
-  std::size_t extent_;                              // size of the event axis
-  std::optional<NormalCoordinates> normal_;         // of a Normal factor, for which the members below are empty
-  std::map<std::string, math::Quantity> location_;  // the present locations, by parameter
+  const math::Factor* factor_;               // the row of the factor in its family
+  std::size_t extent_;                       // size of the event axis
+  std::optional<NormalCoordinates> normal_;  // of a Normal factor, for which the members below are empty
+  /// The present locations, by parameter; empty for families without one.
+  std::map<std::string, math::Quantity> location_;
   /// All natural parameters at the present ones; entries that are no coordinates stay as here.
   std::map<std::string, math::Quantity> natural_;
   /// The independent natural parameters at the present parameters, as independent() returns them.

@@ -54,7 +54,7 @@ struct FitSettings {
   /// The method with its options. With an iteration limit of 0 the ELBO of the start is all that is computed.
   Method method;
   std::uint64_t seed = 1;              // seed of all random numbers, together with the number of the restart
-  StartKind start = StartKind::seeds;  // how the factors are initialised
+  StartKind start = StartKind::seeds;  // the kind of start: how the factors are initialised
   /// Factors to put in place of those of the start, named as in posterior.npz; empty: none.
   std::vector<NamedArray> init = {};
   std::string init_source = {};  // the file or option that `init` comes from, for messages
@@ -75,8 +75,9 @@ struct FitSettings {
   std::int64_t parts = 0;             // incremental batches in a sweep; 0: chosen automatically
   /// How many out-of-core items are in memory at a time, for methods that visit all items.
   std::int64_t at_a_time = 256;
-  std::string spill = {};                 // directory of the file with factors of out-of-core items; empty: no file
-  std::vector<Diagnostic> warnings = {};  // of the options; they are the first of every run
+  /// Directory of the spill file with factors of out-of-core items; empty: no such file.
+  std::string spill = {};
+  std::vector<Diagnostic> warnings = {};  // about the options; every run begins its warnings with them
   /// What this fit shares with others of this model, method and options, for in-memory data, native code and
   /// `predictive` 0; null: nothing. Not owned.
   FitCache* cache = nullptr;
@@ -99,8 +100,8 @@ std::optional<Error> nothing_to_fit(const BoundModel& bound);
 /// Why a run has no standard deviations by linear response.
 enum class Uncorrected : std::int64_t {
   no,        // it has them, or none are due (not wanted, nothing to correct, or not the end of a converged ascent)
-  costly,    // they would take much work
-  large,     // there are more numbers than kMostNumbers
+  costly,    // they would take much work, and the settings do not demand them
+  large,     // the global variables have more numbers than kMostNumbers
   undefined  // the equations of linear response have no solution
 };
 
@@ -166,8 +167,8 @@ class Fitting {
   /// Returns the maximum number of sweeps or steps of a run; 0: only the ELBO of the start is computed.
   std::int64_t iteration_limit() const;
 
-  /// Infers the local factors of new items alone, with the global factors of the last start fixed, and fills in the
-  /// outcome and the factors of `run`. It replaces run(). The value is always true. Fails with ExitCode::numerical.
+  /// Infers the local factors of new items, in place of run(), with the global factors of the last start fixed, and
+  /// fills in the outcome and the factors of `run`. The value is always true. Fails with ExitCode::numerical.
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   /// Returns the warnings about a finished run, without its `initial_warnings`: coupled variables, narrow factors, a
   /// falling ELBO, lost digits, points at 0, symmetric solutions, and those of its report. Of a numerical failure there
@@ -199,7 +200,8 @@ class Fitting {
  private:
   /// Stores its arguments; make() does the work.
   Fitting(BoundModel bound, FitSettings settings);
-  /// Returns an error if the method cannot be used with this model or with out-of-core items.
+  /// Returns an error if the method cannot be used with this model or with out-of-core items, before the analysis for
+  /// it.
   std::optional<Error> cannot_use(const Requirements& requirements) const;
   /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
   /// of a sampler, or with tables of the data. Called once, by make().
@@ -208,7 +210,8 @@ class Fitting {
   Result<Analysed> analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const;
   /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
   std::optional<Error> compile(const Requirements& requirements);
-  /// Makes the instance, of a program in the cache of the settings if there is one.
+  /// Makes the instance: of the cached program for such data if the settings have a cache, otherwise with newly
+  /// compiled code.
   Result<std::unique_ptr<Instance>> make_instance(const Requirements& requirements) const;
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
@@ -245,13 +248,13 @@ class Fitting {
   /// iteration 0.
   Outcome evaluate_start(const OnSweep& on_sweep);
 
-  /// The model and its data.
+  /// The model with its data and its analysis for the method.
   BoundModel bound_;
   /// The settings of the fit.
   FitSettings settings_;
-  /// The key of the program in the cache of the settings; none without a cache.
+  /// The key under which the cache of the settings has the program; none without a cache.
   std::optional<ProgramKey> key_;
-  /// Which draws get log likelihoods and replicated data.
+  /// Which draws of a sampler get log likelihoods and replicated data.
   PredictivePlan predictive_;
   /// The compiled model with its factors.
   std::unique_ptr<Instance> instance_;

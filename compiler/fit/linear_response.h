@@ -29,7 +29,7 @@ struct Response {
 struct LinearResponse {
   std::vector<Response> variables;    // global variables with at least one standard deviation
   std::vector<std::string> left_out;  // sentences for the user: which variables have no result, and why
-  std::string failure;                // why there is no result at all; empty: there is one
+  std::string failure;                // why there is no result at all, as a clause for a message; empty: there is one
 };
 
 /// If the global variables have more numbers than this in all, there is no linear response, which takes several sweeps

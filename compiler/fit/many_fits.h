@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// Data sets that are fitted one by one.
+/// The data sets of fit_many(), which are read one by one.
 struct ManyData {
   std::size_t count = 0;  // number of data sets
   /// Returns data set k, or the error that becomes the result of its fit. It is called once for each, on any thread, in
@@ -18,7 +18,7 @@ struct ManyData {
   std::function<Result<Dataset>(std::size_t k)> read = {};
 };
 
-/// What callers of fit_many() do with the fits.
+/// The callbacks of fit_many(): they receive the fits, and can end all of them.
 struct ManyResults {
   /// Receives the fit of a data set, or its error, on the thread that made it. Several threads may call it at a time.
   std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};

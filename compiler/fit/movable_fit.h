@@ -108,7 +108,7 @@ class MovableFit {
   /// The numbers of each parameter of one block, in the order of FactorPlace::parameters.
   using Values = std::vector<std::vector<double>>;
 
-  /// Returns the engine of the instance.
+  /// Returns the engine of the instance, whose memory has the factors.
   Engine& engine() const { return instance_.engine(); }
   /// Fills in `parts_` with the global blocks that have coordinates, and `left_out_` with the others and the variables
   /// of items.
@@ -117,12 +117,13 @@ class MovableFit {
   void find_followers();
   /// Returns the means of all followers in the present state, one variable after another.
   Eigen::VectorXd means_of_followers() const;
-  /// Returns the block with its coordinates; nullopt if some element has none.
+  /// Returns the block with the coordinates of its elements' factors; nullopt if some element has none.
   std::optional<MovablePart> part_of(std::size_t block) const;
   /// Infers local variables, and all other blocks without coordinates, until they no longer change. Returns why that
   /// fails; empty: it does not.
   std::string infer_rest();
-  /// Returns true if the elements of a block are updated one after another, and read each other.
+  /// Returns true if the elements of a block are updated one after another and read each other, so that find_orders()
+  /// must correct their response.
   bool is_ordered(const MovablePart& part) const;
   /// Puts the converged factors in place, moved by these coordinates, one for each of size(). Returns why that fails;
   /// empty: it does not.

@@ -18,10 +18,10 @@ namespace lehr {
 
 /// What is fitted and how: all but the data. The referenced objects must outlive the calls that take it.
 struct FitTask {
-  const Source& source;       // text of the model
+  const Source& source;       // name and text of the model, for messages
   model::Model resolved;      // the model as read() made it, with the guide that is asked for
   const Analysed& complete;   // its analysis for data without missing values
-  const Settings& settings;   // constants, sizes and labels
+  const Settings& settings;   // constants, sizes and labels with which data are bound
   FitSettings how;            // method, start and execution
   FitRequest request;         // the user's options as fit.json repeats them
   std::int64_t restarts = 1;  // number of runs from different starts; the best is the result
@@ -35,18 +35,19 @@ using OnRestartSweep = std::function<bool(std::uint64_t restart, const SweepRepo
 /// after the data are dropped.
 using OnBound = std::function<void(const BoundModel& bound)>;
 
-/// A finished fit.
+/// A finished fit: the best run of all restarts, and what is reported of it to the user.
 struct WholeFit {
   TracedRun run;  // the best run; of a sampler, its posterior has the moments of all chains
   /// Parameters of the factors of global variables; of a sampler, the moments of all draws.
   std::vector<NamedArray> global = {};
-  /// Notes on how the ELBO differs from the exact one, such as local bounds and constants that it leaves out.
+  /// Notes on how the ELBO differs from the exact one: local bounds (logistic links, softmax, absolute values), and the
+  /// constant that improper priors lack.
   std::vector<std::string> elbo_notes = {};
-  std::vector<Diagnostic> warnings = {};  // about data, the best run, and restarts that failed
+  std::vector<Diagnostic> warnings = {};  // about the data, the best run, and restarts that failed
   /// Log evidence and its standard error, of parallel tempering only.
   std::optional<std::pair<double, double>> log_evidence = {};
-  nlohmann::json summary = {};  // contents of fit.json without warnings
-  LabelledArrays draws = {};    // of a sampler; no groups for other methods
+  nlohmann::json summary = {};  // contents of fit.json, without warnings and checksums of files
+  LabelledArrays draws = {};    // draws of a sampler; no groups for other methods
 };
 
 /// Binds data to a model and analyses the model for them (bind_and_analyse), with all failures as an Error: data for

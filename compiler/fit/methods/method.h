@@ -61,11 +61,12 @@ struct Requirements {
   bool batches = false;            // sums over a minibatch of items can be scaled up to all items (SVI)
   bool gradients = false;          // natural gradients of global blocks are computed, for adaptive step sizes
   bool item_temperatures = false;  // every item has its own inverse temperature, which weights its log density
-  bool draws = false;              // every factor is a sample factor: a sweep draws values (Gibbs sampling)
-  bool envelope = false;           // intervals that contain all runs of a sampler of spins and bits (exact sampling)
+  bool draws = false;              // sample factors in place of variational ones: a sweep draws values (Gibbs sampling)
+  /// Code for intervals that contain all runs of a sampler of spins and bits (exact sampling).
+  bool envelope = false;
   /// A temperature divides the log likelihood only, and not the log prior (parallel tempering).
   bool likelihood = false;
-  bool invariances = false;  // changes of basis between sweeps are wanted (schedule::Invariance)
+  bool invariances = false;  // tables for changes of basis between sweeps (schedule::Invariance)
   bool streams = false;      // the method accepts out-of-core items, read a few at a time
   std::int64_t window = 0;   // how many items' factors are in memory at a time; 0: those of all items
 };
@@ -105,7 +106,7 @@ struct PreparedRun {
   Report report = {};
   std::vector<Diagnostic> warnings = {};  // warnings that prepare() found
   /// True: a converged run is at a fixed point of plain sweeps. Fitting then looks for correlated means of separate
-  /// factors and computes standard deviations by linear response.
+  /// factors and for improper posteriors, and computes standard deviations by linear response.
   bool fixed_point = false;
   bool many_starts = false;  // true: the run tries starts of several kinds, so one that failed needs no warning
 };
@@ -133,7 +134,7 @@ struct Ascent {
 struct AutomaticAscent {
   /// The options of the ascent and of the choice of temperatures.
   AutoOptions options;
-  /// Returns the empty set of requirements.
+  /// Returns the empty set of requirements; all items must be in memory.
   Requirements requirements() const { return {}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
@@ -195,7 +196,7 @@ struct TemperSettings {
   /// The number of sweeps or steps between updates of the temperature. Default: 10 with the posterior normaliser, else
   /// 1.
   std::optional<std::int64_t> every;
-  NormaliserKind normaliser = NormaliserKind::automatic;  // how log C(T) is computed
+  NormaliserKind normaliser = NormaliserKind::automatic;  // from which variables' values log C(T) is computed
 };
 
 /// Coordinate ascent with variational tempering: the temperature is a latent variable with a factor of its own.
@@ -275,7 +276,7 @@ std::optional<Error> not_by_minibatches(const model::Model& model);
 /// Returns nullopt if all are.
 std::optional<Error> not_binary(const model::Model& model, const conditionals::Conditionals& conditionals);
 
-/// The method of a fit with its options.
+/// The method of a fit with its options: each alternative is one method.
 using Method = std::variant<Ascent, SearchedAscent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
                             TemperedStochastic, Gibbs, ParallelTempering, Exact>;
 
