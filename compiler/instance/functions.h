@@ -52,7 +52,7 @@ class Functions {
   FunctionCost account(std::size_t function) const;
 
  private:
-  /// The running counts of one function, which threads may add to; see Account and loops::OperationCounts.
+  /// The running counts of one function, to which threads may add; account() returns them as a FunctionCost.
   struct Counters {
     std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };

@@ -29,7 +29,7 @@ class Memo {
 
   /// A value that is made at most once.
   struct Entry {
-    std::once_flag made;                 // set once `value` is
+    std::once_flag made;                 // set once `value` is made
     std::shared_ptr<const Value> value;  // null until it is made
   };
 
@@ -43,7 +43,7 @@ class Memo {
   }
 
   mutable std::mutex mutex_;                               // guards the map
-  mutable std::map<Key, std::shared_ptr<Entry>> entries_;  // by key
+  mutable std::map<Key, std::shared_ptr<Entry>> entries_;  // the values so far, by key
 };
 
 }  // namespace lehr
