@@ -26,7 +26,7 @@ Result<PredictOptions> predict_options(const nlohmann::json& options);
 /// Options of lehr_program_score().
 struct ScoreOptions {
   std::optional<double> holdout;  // proportion of each item's observations that is scored; nothing: the default
-  std::uint64_t seed = 1;         // of the choice of observations
+  std::uint64_t seed = 1;         // seed of the choice of observations to score
   bool per_item = false;          // true with "per": "item", for the density of each item too
 };
 /// Converts a JSON object with options of a score to ScoreOptions.
@@ -37,8 +37,8 @@ Result<ScoreOptions> score_options(const nlohmann::json& options);
 /// and ignores it.
 struct DrawOptions {
   std::int64_t draws = 1000;                       // number of draws
-  std::uint64_t seed = 1;                          // of the random numbers
-  std::map<std::string, std::int64_t> sizes = {};  // of plates that the data do not size
+  std::uint64_t seed = 1;                          // seed of the random numbers
+  std::map<std::string, std::int64_t> sizes = {};  // numbers of elements of plates that the data do not size
 };
 /// Converts a JSON object with options of a simulation, or of draws from a posterior, to DrawOptions.
 Result<DrawOptions> draw_options(const nlohmann::json& options);

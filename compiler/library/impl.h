@@ -21,7 +21,7 @@ struct Program::Impl {
   Source source;          // name and text of the model, for messages and fit.json
   model::Model resolved;  // the model of the text, without auxiliary variables
   Analysed complete;      // its analysis for data without missing values
-  Settings settings;      // constants, sizes and labels
+  Settings settings;      // constants, sizes and labels with which data are bound
   /// Makes the engine of predictions and scores: compiled code, or that of a built object.
   MakeInstance instance = compiled_instance;
   /// A cache of program_of(*this, fit): this program with the joint factors and the links that a fit has. The keys are
@@ -38,8 +38,8 @@ struct Program::Impl {
 struct Fit::Impl {
   FitRun run;                                     // the best run, with its posterior
   std::vector<std::string> elbo_notes, warnings;  // how the ELBO differs from the exact one; warnings, one line each
-  std::vector<Sweep> trace;                       // of the best run
-  std::vector<double> seconds;                    // since the start of the fit, for each row of the trace
+  std::vector<Sweep> trace;                       // the sweeps of the best run
+  std::vector<double> seconds;                    // seconds from the start of the fit to each row of the trace
   Settings settings;                              // constants, sizes and labels of the fit, for new data
   std::vector<NamedArray> global;                 // parameters of the factors of global variables
   /// Log evidence and its standard error, in nats; of parallel tempering only.

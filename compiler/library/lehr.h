@@ -34,15 +34,15 @@ struct Message {
   enum class Severity { error, warning };
   /// A note that belongs to the message, possibly with its own location.
   struct Note {
-    std::string text;          // one sentence
-    int line = 0, column = 0;  // in the source, from 1; 0 if it has no location
+    std::string text;          // the note, one sentence
+    int line = 0, column = 0;  // its place in the source, from 1; 0 if it has no location
   };
-  Severity severity = Severity::error;  // error or warning
-  std::string kind;                     // stable identifier: "unknown_name"
+  Severity severity = Severity::error;  // whether it is an error or a warning
+  std::string kind;                     // stable identifier of the kind of message: "unknown_name"
   std::string text;                     // what is wrong, one sentence
-  int line = 0, column = 0;             // of the first character, from 1; columns count code points
-  int end_line = 0, end_column = 0;     // one past the last character
-  std::vector<Note> notes;              // remedies and related locations
+  int line = 0, column = 0;             // place of the first character in the source, from 1; columns count code points
+  int end_line = 0, end_column = 0;     // place one past the last character
+  std::vector<Note> notes;              // notes on the message: remedies and related locations
 };
 
 /// Returns a view of the caller's array as data of that name, with one axis, or with the given shape, row-major.
@@ -77,7 +77,7 @@ DataView matrix(std::string name, const M& m) {
 struct CompileOptions {
   std::string name = "model";                      // name of the source in messages and fits
   std::map<std::string, double> constants = {};    // values of the model's constants: {"K", 50}
-  std::map<std::string, std::int64_t> sizes = {};  // elements of plates that the data do not size
+  std::map<std::string, std::int64_t> sizes = {};  // numbers of elements of plates that the data do not size
   /// Names of the elements, by plate, for data that name them by text.
   std::map<std::string, std::vector<std::string>> labels = {};
 };
@@ -90,7 +90,7 @@ struct Sweep {
   /// The ELBO at temperature 1, in nats; of samplers the log joint density of the state. Steps of svi mostly have an
   /// estimate. NaN if this sweep did not compute it (FitOptions::elbo_every).
   double elbo = 0;
-  double temperature = 1;  // 1 without annealing
+  double temperature = 1;  // temperature of annealing or tempering; 1 without
   double objective = 0;    // nats; what a sweep at this temperature maximises: the ELBO at temperature 1
 };
 
@@ -105,15 +105,15 @@ enum class FitStatus { converged, max_iter, numerical_failure, interrupted };
 /// A view of a parameter of the posterior, such as "mu.mean": row-major, plates first. It is valid as long as its Fit
 /// lives.
 struct PosteriorArray {
-  std::string_view name;                // "mu.mean"
+  std::string_view name;                // name of the variable and the parameter: "mu.mean"
   std::span<const std::int64_t> shape;  // extents, outermost first
-  std::span<const double> values;       // row-major
+  std::span<const double> values;       // all numbers, row-major
 };
 
 /// Options of a prediction.
 struct PredictOptions {
   std::int64_t draws = 1000;             // Monte Carlo draws, where a prediction has no closed form
-  std::uint64_t seed = 1;                // of these draws, and of the starts of new items
+  std::uint64_t seed = 1;                // seed of these draws, and of the starts of new items
   std::int64_t local_iterations = 1000;  // most passes over the local variables of a new item
   double local_tolerance = 1e-6;         // relative change below which they have converged
   /// Numbers of elements, by plate. `sizes` are those of plates that the data do not size. `more` counts elements
@@ -124,15 +124,15 @@ struct PredictOptions {
 /// An array of a prediction, such as "x.mean": row-major over the axes of x, as in the file of `lehr predict`. Entries
 /// are NaN where nothing is predicted, or -1 in "z.most_probable" and "z.path" of a category.
 struct PredictedArray {
-  std::string name;                 // "x.mean"
+  std::string name;                 // name of the variable and the statistic: "x.mean"
   std::vector<std::int64_t> shape;  // extents, outermost first
-  std::vector<double> values;       // row-major
+  std::vector<double> values;       // all numbers, row-major
   bool integer = false;             // true if every value is whole, as in "z.most_probable"
 };
 
 /// The result of Program::predict(): arrays, and notes on them.
 struct Predictions {
-  std::vector<PredictedArray> arrays;  // by variable and statistic
+  std::vector<PredictedArray> arrays;  // one for each predicted variable and statistic
   std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
   std::vector<std::string> notes;      // about elements that the fit does not have, and about what is not predicted
 
@@ -147,12 +147,12 @@ struct Predictions {
 /// The result of Program::score(): the log predictive density of held-out data, in nats, summed over all scored
 /// observations. Divide `total` by `observations` for the score of one observation.
 struct HeldOutScore {
-  double total = 0;         // nats
+  double total = 0;         // log density of all scored observations, in nats
   double observations = 0;  // number of observations scored, multiplicities counted
   /// With `per_item`: the log density of each item in nats, and how many observations of it were scored. Else empty.
   std::vector<double> items = {}, item_observations = {};
   std::vector<double> sequences = {};  // for a model with a chain: the contribution of each sequence, in nats
-  double standard_error = 0;           // of `total`, in nats, if draws estimate it; otherwise 0
+  double standard_error = 0;           // standard error of `total`, in nats, if draws estimate it; otherwise 0
 };
 
 /// The result of a fit. Copies share the arrays, which never change.
@@ -164,7 +164,8 @@ class Fit {
   const std::string& failure() const;
   /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_notes() mentions.
   double elbo() const;
-  /// Returns notes on how the ELBO differs from the exact one: local bounds, and constants that it leaves out.
+  /// Returns notes on how the ELBO differs from the exact one: local bounds (logistic links, softmax, absolute values),
+  /// and the constant that improper priors lack. Mostly empty.
   const std::vector<std::string>& elbo_notes() const;
   /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
@@ -207,8 +208,9 @@ class Fit {
 
 /// A model without errors, ready to be fitted. Copies share the compiled state.
 ///
-/// `data` of its functions are all arrays that the model reads. Arrays of constants (`const w[k];`) are among them, and
-/// have to be given again for predictions, scores and updates.
+/// `data` of its functions are all arrays that the model reads. Arrays of constants (`const w[k];`) are among them. To
+/// use a fit (predict, score, infer, update), those that are left out have the values of the fit; only arrays over a
+/// plate of the observations have to be given again.
 class Program {
  public:
   /// Returns the name of the model.
@@ -239,7 +241,7 @@ class Program {
                      const FitOptions& options = {}, const Callback& callback = {}) const;
 
   /// Reads a fit of this model from the directory that `lehr fit` or Fit::write() wrote. ExitCode::data if it is
-  /// missing, damaged, of another model, or by sampling.
+  /// missing, damaged, of a model with another name, or by sampling.
   Result<Fit> load(const std::string& directory) const;
 
   /// Infers the factors of new items, with the global factors fixed as fitted: the topics of new documents, for
@@ -288,7 +290,7 @@ class Program {
 /// The result of compile(): a program, or errors of the model's text; and warnings.
 struct Compilation {
   std::optional<Program> program;  // nothing if a message is an error
-  std::vector<Message> messages;   // by location in the source
+  std::vector<Message> messages;   // all messages, in the order of their places in the source
   std::string text;                // all messages as the command line prints them; empty if there are none
 
   /// Returns true if compilation succeeded, so that there is a program.

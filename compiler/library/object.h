@@ -23,8 +23,9 @@ Fit fit_of(const Program& program, const machine::Model& object, const embedded:
 /// A data set in the C struct of a built object's header, converted to DataViews, as a Program takes data.
 class ObjectData {
  public:
-  /// Reads the struct. Arrays in it must outlive the views. Returns kOk, or the failure: kNull (missing row offsets),
-  /// kSize, kOffsets, kData (an array that is not aligned to 8 bytes).
+  /// Reads the struct and makes the views. Arrays in it must outlive them. Returns kOk, or the failure: kNull (missing
+  /// row offsets), kSize (a number of items that is too small or too large), kOffsets (row offsets that are wrong),
+  /// kData (an array that is not aligned to 8 bytes).
   embedded::Status read(const machine::Model& object, const embedded::State& state, const embedded::DataSet* data);
 
   /// Returns views of the arrays that the data set has, in the caller's memory or in this object's.
@@ -44,10 +45,12 @@ class ObjectData {
   /// Returns the built object with this data set as its memory, to read sizes and arrays from.
   machine::View view() const { return {*object_, table_.data(), slots_.data()}; }
 
-  const machine::Model* object_ = nullptr;  // the built object
-  std::vector<std::int64_t> slots_;         // run-time sizes, by slot
-  std::vector<lehr_buffer> table_;          // arrays, by buffer; null where absent
-  std::vector<bool> shown_;                 // by slot: true if some view has this axis; of nested plates, with its rows
+  const machine::Model* object_ = nullptr;  // the built object whose struct it is
+  /// Run-time sizes of this data set, by their position in the object's table of sizes.
+  std::vector<std::int64_t> slots_;
+  std::vector<lehr_buffer> table_;  // addresses of the arrays, by buffer of the object; null where absent
+  /// By position in the table of sizes: true if some view has an axis of this size; of nested plates, with its rows.
+  std::vector<bool> shown_;
   std::deque<std::vector<double>> converted_;  // memory of converted arrays; a deque, so that they stay where they are
   std::vector<DataView> views_;                // views of the arrays that the data set has
   std::map<std::string, std::int64_t> sizes_;  // by name of the plate: numbers of items that no view shows
