@@ -160,10 +160,11 @@ class ModelEvaluator {
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
   /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const IndexValues& at) const;
-  /// Returns the offset of the first number that the indices select in an array with these axes, event axes included.
+  /// Returns the offset of the first number that a reference with these indices reads in an array with these axes, of
+  /// which the last `event_rank` are event axes. Axes without an index are read from their beginning.
   std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
                       const std::vector<model::Index>& indices, const IndexValues& at) const;
-  /// Returns the offset of the first number that a reference to data reads.
+  /// Returns the offset, in the packed values of an input, of the first number that a reference to it reads.
   std::size_t given_address(const model::GivenRef& r, const IndexValues& at) const;
   /// Returns the value at an offset in the packed values of a variable. If it is NaN and the variable is discrete, the
   /// element is recorded for unknown(), unless one is recorded already.

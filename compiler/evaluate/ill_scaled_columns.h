@@ -18,12 +18,12 @@ inline constexpr double kIllScaledRatio = 1000;
 /// An ill-scaled column of data: its name, mean and standard deviation.
 struct IllScaledColumn {
   std::string name;         // of the variable or input: "x", or "x[2]" if it has several columns
-  double mean = 0, sd = 0;  // of its values
+  double mean = 0, sd = 0;  // mean and standard deviation of its values
 };
 
 /// Mean and standard deviation of the values in each column of an array.
 struct ColumnMoments {
-  std::vector<double> mean, sd;  // by column
+  std::vector<double> mean, sd;  // mean and standard deviation, by column
 };
 /// Returns mean and standard deviation of each column of a row-major array; element i belongs to column i % columns.
 /// NaN is skipped. The standard deviation has divisor n - 1; it is 0 for fewer than two values, and the mean 0 for
@@ -53,7 +53,7 @@ class RunningMoments {
   }
 
  private:
-  /// The moments of one column: number of values, mean, and sum of squared deviations from the mean.
+  /// The moments of one column so far: number of values, mean, and sum of squared deviations from the mean.
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };

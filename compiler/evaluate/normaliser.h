@@ -22,7 +22,9 @@
 
 namespace lehr {
 
-/// Computes the log of the tempered normaliser C(T) of one model and data set, at several temperatures T.
+/// Computes, at several temperatures T, the log of the tempered normaliser of one model and data set: log C(T) = sum
+/// over items i of log integral p(x_i, z_i | globals)^(1/T), over the data x and the local variables z of an item.
+/// Tempering subtracts it, so that tempered densities stay normalised.
 class TemperedNormaliser {
  public:
   /// The schedule says which statements are tempered and which variables are local. `temperatures` ascend. All
@@ -177,9 +179,10 @@ class TemperedNormaliser {
   std::vector<double> temperatures_;            // the temperatures T of the results, ascending
   std::vector<model::StatementId> statements_;  // the tempered statements
   std::vector<bool> local_;                     // true for local variables, by VariableId
-  std::vector<bool> integrated_;                // true for variables of tempered statements, by VariableId
-  bool connected_ = false;                      // true if C(T) is no product over items
-  bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
+  /// By VariableId: true for variables of tempered statements, over whose values C(T) sums or integrates.
+  std::vector<bool> integrated_;
+  bool connected_ = false;   // true if C(T) is no product over items
+  bool equal_items_ = true;  // true if items differ at most in the sizes of their rows
   /// The last sum over connected items, for each list of temperatures.
   mutable std::map<std::vector<double>, CachedSum> cached_sums_;
 };

@@ -103,8 +103,9 @@ class DiscreteChains {
   std::vector<SequenceStep> steps_;                  // by position of an element: where it lies
   std::vector<std::vector<double>> observed_;        // observed values, by chain and position; NaN if unobserved
   std::vector<std::vector<Factor>> factors_;         // by sequence: its transitions and observations
-  std::vector<Element> used_own_;                    // `own` elements that a factor reads already, sorted
-  bool refused_ = false;                             // true if there is no lattice, because a transition does not fit
+  /// Elements of other summed variables that some factor reads already, sorted.
+  std::vector<Element> used_own_;
+  bool refused_ = false;  // true if there is no lattice, because a transition does not fit
 };
 
 }  // namespace lehr

@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// Moments and diagnostics of every number, over all chains.
+/// Moments and diagnostics of every number that a sampler draws, over all chains together.
 struct ChainSummary {
   std::vector<std::string> names;    // names of all numbers, as columns of draws have them: "mu.2.1"
   std::vector<Diagnosis> diagnoses;  // mean, sd, effective sample sizes and R-hat of each number
@@ -52,7 +52,8 @@ std::string format_csv(const ChainSummary& summary);
 /// Returns warnings about chains of a sampler that have not mixed (R-hat above 1.05), and about numbers that never
 /// changed although the data do not fix them.
 std::vector<Diagnostic> warnings(const ChainSummary& summary, const model::Model& model, const BoundData& data);
-/// Returns a warning if some chains failed numerically while others did not.
+/// Returns a warning that failed chains are left out, if some chains failed numerically while others did not; none
+/// otherwise.
 std::vector<Diagnostic> failed_chain_warnings(const std::vector<TracedRun>& runs);
 
 }  // namespace lehr

@@ -69,7 +69,7 @@ struct FitSettings {
   /// has its standard deviations. False: they only make a warning if factors are too narrow.
   bool response_if_cheap = true;
   std::int64_t predictive = 0;        // upper limit of the numbers in each kind of PredictiveDraws; 0: none
-  Backend backend = Backend::native;  // native code or the interpreter
+  Backend backend = Backend::native;  // machine code, also with the time of each step, or the interpreter
   loops::PassOptions passes = {};     // the optimisation passes; `on_pass` sees the program of the fit alone
   std::size_t threads = 0;            // worker threads; 0: one for each processor. Results do not depend on it
   std::int64_t parts = 0;             // incremental batches in a sweep; 0: chosen automatically
@@ -112,10 +112,13 @@ struct FitRun {
   /// The factors, as arrays named `variable.parameter`. Of a sampler it is the last state, until the caller puts the
   /// moments of all draws in its place.
   std::vector<NamedArray> posterior;
-  std::vector<NamedArray> items;       // arrays of items.npz: solutions of the items (items_to_save)
-  std::vector<NamedArray> sds;         // arrays of sds.npz: standard deviations by linear response; empty: none
-  Report report;                       // what the method reports of the run
-  std::vector<std::string> symmetric;  // variables whose components are all equal (Instance::symmetric_components)
+  /// Arrays of items.npz, from which later predictions recognise the items (items_to_save).
+  std::vector<NamedArray> items;
+  std::vector<NamedArray> sds;  // arrays of sds.npz: standard deviations by linear response; empty: none
+  Report report;                // what the method reports of the run besides the outcome
+  /// Variables whose components are all equal, for a warning about a symmetric solution
+  /// (Instance::symmetric_components).
+  std::vector<std::string> symmetric;
   /// Strongly correlated means of separate factors. Empty unless the run is a converged ascent on data in memory,
   /// without `sds`.
   std::vector<CorrelatedPair> coupled;

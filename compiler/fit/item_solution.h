@@ -58,10 +58,11 @@ struct ItemSolution : ItemSearch {
   bool unique = true;  // true if local factors follow uniquely from the global ones
 };
 
-/// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
-/// lowered with LowerOptions::item_starts if there is more than one start. `fit` is the fit that the global factors are
-/// of; its `items` and `posterior` have the stored solutions. Fails with ExitCode::numerical, or as Instance::set()
-/// does if the stored arrays are damaged.
+/// Infers the local factors of items with the global factors of a fit fixed, for predictions and scores: items that the
+/// fit has start from its solutions, others take the best of several starts. The global factors must be in place, the
+/// local ones at their priors; the code must be lowered with LowerOptions::item_starts if there is more than one start.
+/// `fit` is the fit that the global factors are of; its `items` and `posterior` have the stored solutions. Fails with
+/// ExitCode::numerical, or as Instance::set() does if the stored arrays are damaged.
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options);
 

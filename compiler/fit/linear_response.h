@@ -27,7 +27,8 @@ struct Response {
 
 /// The result of linear response for all variables.
 struct LinearResponse {
-  std::vector<Response> variables;    // global variables with at least one standard deviation
+  /// The variables that have a result: global ones, then chains of numbers or vectors.
+  std::vector<Response> variables;
   std::vector<std::string> left_out;  // sentences for the user: which variables have no result, and why
   std::string failure;                // why there is no result at all, as a clause for a message; empty: there is one
 };

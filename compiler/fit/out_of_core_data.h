@@ -128,7 +128,7 @@ class OutOfCoreData {
   Dataset other_arrays_;                                    // arrays that do not lie on the items
   DataSurvey survey_;                                       // the survey of all items
   std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
-  /// The part that row() read last, and its first item. A cache.
+  /// A cache: the part that row() read last, and the number of its first item.
   mutable std::optional<std::pair<std::int64_t, BoundData>> row_cache_;
   Gaps gaps_ = Gaps::refused;   // what an observed variable without data means; see Gaps
   std::int64_t items_ = 0;      // number of all items

@@ -42,7 +42,7 @@ class Functions {
 
   /// What one function of the program has cost since the start, for profiles.
   struct FunctionCost {
-    /// The number of calls, and the time spent in them in nanoseconds (Backend::timed only; else 0).
+    /// The number of calls, and the time spent in them in nanoseconds, which only Backend::timed measures (else 0).
     std::int64_t calls = 0, nanoseconds = 0;
     /// The operations that the function did (Backend::interpreter only; else 0).
     loops::OperationCounts work;

@@ -80,7 +80,7 @@ class Instance {
   Instance(const Analysed& analysed, const BoundData& data, std::shared_ptr<const CompiledProgram> program,
            std::int64_t window, ItemSource source = {});
 
-  /// Frees the engine, its memory and the machine code.
+  /// Frees the engine and its memory, and the machine code unless another instance shares it.
   ~Instance();
 
   /// Sets the reference values that were subtracted from model and data (centre_model), so that users see locations as
@@ -114,7 +114,7 @@ class Instance {
   };
   /// Initialises all factors for a run. If a start of the kind `kind` fails, the first other kind that succeeds takes
   /// its place; if all fail, the Error is that of `kind`. A data matrix that must be symmetric and is not is an Error,
-  /// too. The result depends on seed and restart alone, not on the method.
+  /// too. The random numbers depend on seed and restart alone, so all methods begin at the same start.
   Result<Started> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Overwrites factors with arrays that are named as in posterior.npz: those of an earlier fit, or of the option

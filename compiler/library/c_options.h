@@ -17,7 +17,7 @@ Result<nlohmann::json> parse_object(const char* text, const std::string& name);
 Result<CompileOptions> compile_options(const nlohmann::json& settings);
 
 /// Converts a JSON object with options of a fit to names and texts, as they would be typed on a command line. Names are
-/// not checked here; values that are lists or objects are errors.
+/// not checked here; values that are lists or objects are errors, and null members are left out.
 Result<NamedOptions> named_options(const nlohmann::json& options);
 
 /// Converts a JSON object with options of a prediction to PredictOptions.

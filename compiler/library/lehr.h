@@ -173,7 +173,8 @@ class Fit {
   std::int64_t restart() const;
   /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits.
   double temperature() const;
-  /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
+  /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`,
+  /// and nothing if some values of latent variables are observed.
   std::optional<std::pair<double, double>> log_evidence() const;
   /// Returns the sweeps of the best run, in order. Empty for a fit from Program::infer(), and for a loaded one without
   /// its trace.
@@ -217,7 +218,7 @@ class Program {
   const std::string& name() const;
   /// Returns the names of the data that the model needs: inputs and observed variables.
   std::vector<std::string> data_names() const;
-  /// Returns the names of the latent variables, of which the posterior has parameters.
+  /// Returns the names of the latent variables of the model's text, which a fit infers.
   std::vector<std::string> latent_names() const;
 
   /// Fits the model to data: generates code for their sizes, and runs the method in `options` from one or several

@@ -80,7 +80,8 @@ const char* lehr_program_describe(const lehr_program* program);
 
 /* Fits the model to `count` arrays of data and stores the fit in `*fit`. Options have the names of those of `lehr fit`
  * with '_' for '-' ("max_iter", "seed", "anneal", "save_locals", ...), and the same values. `from` is a fit whose
- * factors are the start. `from` and `on_sweep` may be null. */
+ * factors are the start. `from` and `on_sweep` may be null. A fit whose arithmetic fails on the way is stored, too: its
+ * summary has the "failure". */
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message);
 /* A callback of lehr_program_fit_many(), on the calling thread, at most once in 50 ms. Returning 0 ends all fits. */

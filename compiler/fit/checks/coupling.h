@@ -21,9 +21,10 @@ struct CorrelatedPair {
   /// The names of the two numbers: "a", "beta[3]".
   std::string first, second;
   double correlation = 0;  // strength of the coupling, from 0 to 1
-  /// The statement that makes the two variables one factor, "guide joint(a, beta)"; empty: there is none.
+  /// The statement to suggest, which makes the two variables one factor: "guide joint(a, beta)". Empty: there is none.
   std::string guide = {};
-  /// The variables that `guide` joins; empty if no guide could join the two. Checkpoints do not store them.
+  /// The variables that the guide would join. Empty for two numbers of one variable, and if the two factors have more
+  /// than 200 numbers, so that no guide is suggested. Checkpoints do not store them.
   std::vector<model::VariableId> members = {};
 };
 

@@ -71,8 +71,8 @@ struct Requirements {
   std::int64_t window = 0;   // how many items' factors are in memory at a time; 0: those of all items
 };
 
-/// The context of a run: the analysed model, its data, and the compiled instance, whose factors are at a start. The
-/// referenced objects must outlive the run.
+/// What prepare() of a method gets: the analysed model, its data, and the compiled instance, whose factors are at a
+/// start. The referenced objects must outlive the run.
 struct RunContext {
   /// The model with its density, conditionals and schedule.
   const Analysed& analysed;
@@ -178,7 +178,8 @@ struct AutomaticStochastic : Stochastic {
 
 /// How variational tempering computes log C(T), the log normaliser of the joint density at temperature T.
 enum class NormaliserKind {
-  /// Computed once, and reported as "exact", where C(T) does not depend on latent variables; otherwise as `posterior`.
+  /// Where C(T) does not depend on latent variables, its value at the start serves the whole run, and is reported as
+  /// "exact"; otherwise as `posterior`.
   automatic,
   /// Monte Carlo over the prior of the global variables, as published by Mandt et al. (2016).
   prior,
