@@ -49,10 +49,10 @@ enum class Type { f64, i64, boolean, f32 };
 /// Returns true if the type is a floating-point type.
 constexpr bool is_real(Type t) { return t == Type::f64 || t == Type::f32; }
 
-/// The extent of an axis. `constant >= 0` is an extent that the code has as a literal; otherwise the code reads entry
-/// `slot` of the table of sizes at run time.
+/// The extent of an axis. If `constant` >= 0, it is a literal in the code; otherwise the code reads entry `slot` of the
+/// table of sizes at run time.
 struct Size {
-  std::string name;            // printed, such as the plate's name
+  std::string name;            // in printed loops, such as the plate's name
   std::int64_t constant = -1;  // the extent; -1: read at run time
   std::int32_t slot = -1;      // position in the table of sizes; -1: a constant
 };
@@ -61,9 +61,10 @@ struct Size {
 enum class Role {
   /// Written by the caller, read only: data of the user, weights, picks, random keys.
   data,
-  parameter,    // parameters of the variational factors; live between calls
-  natural,      // natural parameters under construction; private scratch
-  expectation,  // expected statistics of the factors; live between calls
+  parameter,  // parameters of the variational factors; persist between calls
+  /// Natural parameters of a factor while its update forms them: no meaning between calls, one copy per worker.
+  natural,
+  expectation,  // expected statistics of the factors; persist between calls
   table,        // values that the code derives from data and expectations
   statistic,    // sums over items; one copy per worker, added up in fixed order
   scratch,      // no meaning between calls; one copy per worker
@@ -86,14 +87,14 @@ struct Buffer {
   Role role = Role::scratch;       // what it is for
   std::vector<SizeId> axes;        // extents in memory order
   Demand demand = Demand::always;  // when its contents are needed
-  std::int64_t used_length = 0;    // padded rows: elements of a row that carry values, the others are 0; 0: no padding
+  std::int64_t used_length = 0;    // padded rows: values at the start of each row, the rest is 0; 0: no padding
   bool exact = false;              // scratch that the pass `narrow` leaves in 64 bits
 };
 
 // ---- expressions ----
-/// A floating-point literal of type f64 or f32.
+/// A literal of type f64 or f32.
 struct ConstF {
-  double value = 0;  // rounded to 32 bits if the type is f32
+  double value = 0;  // the number; rounded to 32 bits if the type is f32
 };
 /// An integer literal; of type boolean it is 0 or 1.
 struct ConstI {
@@ -105,7 +106,7 @@ struct Get {
 };
 /// The extent of an axis, as i64.
 struct Extent {
-  SizeId size;  // of an axis
+  SizeId size;  // the axis' extent in Program::sizes
 };
 /// The value of one element of an array.
 struct Load {
@@ -131,7 +132,7 @@ enum class UnaryOp {
   abs,
   is_nan
 };
-/// An operator applied to one operand.
+/// An expression that applies an operator to one operand.
 struct Unary {
   UnaryOp op = UnaryOp::negate;
   ExprId operand;
@@ -153,12 +154,12 @@ enum class BinaryOp {
   logical_and,
   logical_or
 };
-/// An operator applied to two operands.
+/// An expression that applies an operator to two operands of one type.
 struct Binary {
   BinaryOp op = BinaryOp::add;
   ExprId left, right;
 };
-/// The value of `if_true` or `if_false`, by a bool; both may be evaluated.
+/// An expression that is `if_true` where the bool `condition` is true and `if_false` elsewhere; both may be evaluated.
 struct Select {
   ExprId condition, if_true, if_false;
 };
@@ -167,9 +168,9 @@ struct Select {
 struct Random {
   math::Noise noise = math::Noise::uniform;  // the distribution
   BufferId key;                              // i64 buffer with seed, chain and step
-  std::int64_t site = 0;                     // identifies the place in the code
-  /// i64: the position of the element in its variable, and the component of its value; f64: the two arguments of the
-  /// distribution (math::Noise).
+  std::int64_t site = 0;                     // a number of the place in the code that draws; each place has its own
+  /// The variable's element (i64), the component of its value (i64), and the two arguments of the distribution (f64;
+  /// math::Noise).
   ExprId element, component, a, b;
 };
 
@@ -232,7 +233,7 @@ struct Fill {
 struct If {
   ExprId condition;              // a bool
   Block then_block, else_block;  // if true; if false
-  bool rare = false;             // the condition is seldom true: the native code makes `then_block` a cold function
+  bool rare = false;             // the condition is seldom true: native code makes `then_block` a cold function
 };
 /// Leaves the innermost `for` if the condition is true.
 struct BreakIf {
@@ -255,7 +256,7 @@ struct Stmt {
 /// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them. Two blocks
 /// may declare the same scalar if neither is inside the other.
 struct Scalar {
-  std::string name;       // printed
+  std::string name;       // in printed loops; need not be unique
   Type type = Type::f64;  // of its value
 };
 
@@ -263,16 +264,16 @@ struct Scalar {
 /// to which the region belongs runs the region before the body. Chunks of its iterations run in any order and at the
 /// same time. Each chunk has its own scratch and its own copy of `sums`; the copies are added up afterwards.
 struct ParallelRegion {
-  std::size_t function = 0;  // the outlined function, with parameters (begin, end)
+  std::size_t function = 0;  // position of the outlined function, with parameters (begin, end)
   ExprId trip_count;         // the number of iterations: a ConstI or an Extent
   BufferId sums;             // [numbers]: sums to which every chunk adds, zeroed before; invalid: there are none
 };
 
-/// Cached sums over items that a function reads. The caller runs `function` first if the flag `valid_flag` is 0; that
-/// forms the sums and sets the flag to 1.
+/// Sums over items that a function reads and that stay valid until a factor changes. Before the function, its caller
+/// runs `function` if `valid_flag` is 0; that forms the sums and sets the flag to 1.
 struct CachedSums {
-  std::size_t function = 0;  // position of a function without parameters
-  BufferId valid_flag;       // a number without axes: 1 while the cached sums are valid
+  std::size_t function = 0;  // position of the function, without parameters, that forms the sums
+  BufferId valid_flag;       // an array without axes, of one number: 1 while the cached sums are valid
 };
 
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
@@ -284,8 +285,8 @@ struct Function {
   Block body;                                // what a call executes
   bool cold = false;                         // runs once a fit: the native code optimises it little
   std::vector<ParallelRegion> regions = {};  // parallel regions that run before the body
-  bool f32_allowed = false;                  // its private arrays and scalars may have 32 bits
-  std::vector<CachedSums> cached = {};       // cached sums that it reads
+  bool f32_allowed = false;                  // its arrays and scalars that nothing else uses may be f32
+  std::vector<CachedSums> cached = {};       // cached sums that it reads; formed before `regions`
 };
 
 /// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
@@ -301,10 +302,10 @@ struct Program {
   std::vector<Scalar> scalars;      // by ScalarId
   std::vector<Expr> exprs;          // by ExprId
   std::vector<Function> functions;  // in the order in which they were written
-  // By Demand: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
-  // needed.
+  /// By Demand: the number that is above 0 while the caller requests the contents of arrays of that kind. Where its
+  /// buffer is invalid, they are always needed.
   std::array<NumberAddress, 3> demand_flags = {};
-  Thresholds thresholds = {};  // of the lowering, the passes and the code generation; no part of the text
+  Thresholds thresholds = {};  // of lowering, passes and code generation; not in the printed text
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }
