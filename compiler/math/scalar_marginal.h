@@ -9,7 +9,7 @@ namespace lehr::math {
 struct ScalarMarginal {
   /// Which family. The comments give its parameters in the order first, second, third.
   enum class Kind {
-    none,                                   // the distribution has no closed form here
+    none,                                   // no closed form here; quantiles are NaN
     value,                                  // all mass at (value)
     normal,                                 // Normal (mean, sd)
     student,                                // Student's t (degrees of freedom, location, scale)
