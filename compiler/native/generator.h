@@ -6,7 +6,8 @@
 
 namespace lehr::native {
 
-/// The functions that need LLVM. Each does what the function of the same name in native.h or code.h promises.
+/// The table of the functions that need LLVM, which the shared library exports. Each does what the function of the same
+/// name in native.h or code.h promises.
 struct Generator {
   std::optional<Refusal> (*refusal)(const Options&);                                    // why no code can be made
   std::string (*llvm_text)(const loops::Program&, const Options&);                      // text of LLVM's IR
