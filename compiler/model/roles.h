@@ -36,8 +36,8 @@ bool has_independent_entries(const Model& model, const Variable& variable);
 /// Elements with 0 are integrated out. If the entries of a vector are independent, the mask has one number per entry.
 /// Returns nothing if there is no mask.
 std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
-/// Makes the mask of a variable as a new given, for the model to which it is added; its values come later. Its name,
-/// "x.informed", cannot occur in a model file.
+/// Makes the mask of a variable as a new given, for the model to which it is added; its values come later. Its name is
+/// that of the variable with a suffix that cannot occur in a model file.
 Given mask(const Model& model, const Variable& variable);
 /// Returns a copy of the model without its masks (mask_of), which are the last givens.
 Model without_masks(Model model);

@@ -62,13 +62,14 @@ inline constexpr OptionRange kPrintedRange{1, 1e9, true};
 /// Returns true if x is in the range of an option.
 bool contains(const OptionRange& range, double x);
 
-/// Describes the range of an option in words: "a whole number from 1 to 1000000".
+/// Describes the range of an option in words, for messages: "a whole number from 1 to 1000000".
 std::string describe(const OptionRange& range);
 
-/// Parses `text` as a number and returns it if it is in the range. The locale has no influence.
+/// Parses `text` as a number and returns it; nullopt if it is none or outside of the range. The locale has no
+/// influence.
 std::optional<double> number_in(const OptionRange& range, std::string_view text);
-/// Parses `text` as a whole number of 64 bits, exactly, and returns it if it is in the range. Forms such as 1e6 are
-/// accepted below 2^53.
+/// Parses `text` exactly as a whole number of 64 bits and returns it; nullopt if it is none or outside of the range.
+/// Forms such as 1e6 are accepted below 2^53.
 std::optional<std::uint64_t> whole_in(const OptionRange& range, std::string_view text);
 
 }  // namespace lehr
