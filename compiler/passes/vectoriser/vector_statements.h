@@ -107,7 +107,7 @@ class VectorStatements : public VectorValues {
   /// Appends a statement that all iterations share, unchanged.
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }
 
-  std::map<ScalarId, BufferId> declared_;  // the mask array under which a variable is declared
+  std::map<ScalarId, BufferId> declared_;  // the mask array under which each private scalar is declared
 };
 
 }  // namespace lehr::loops

@@ -64,12 +64,12 @@ class VectorValues : public VectorBuilder {
   /// `axes` at the indices `at`. indices() reads them there from now on. Returns `expressions`.
   std::vector<ExprId> store_indices(const std::vector<ExprId>& expressions, const std::vector<SizeId>& axes,
                                     const std::vector<ExprId>& at, const Mask& m, Block& out);
-  /// Ends the replacement of these index expressions.
+  /// Ends the replacement of these index expressions by stored values: indices() evaluates them again.
   void forget_indices(const std::vector<ExprId>& expressions);
   /// Appends loops that copy the rows of private arrays which loop `x` loads along its own index. In the new arrays the
   /// row of each iteration is contiguous. Loads go there until forget_layout().
   void make_rows_contiguous(const For& x, const Mask& m, Block& out);
-  /// Ends the use of the arrays of make_rows_contiguous().
+  /// Ends the use of the arrays of make_rows_contiguous(): loads go to the private arrays again.
   void forget_layout() { contiguous_rows_.clear(); }
   /// Makes a private array for a row of a shared array, and uses it in place of the row from here on. If the old
   /// contents are needed, statements that copy them are appended to `out`.
