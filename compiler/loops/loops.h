@@ -36,10 +36,10 @@
 namespace lehr::loops {
 
 // Ids are positions in the vectors of Program.
-using BufferId = Id<struct BufferTag>;
-using SizeId = Id<struct SizeTag>;
-using ScalarId = Id<struct ScalarTag>;  // a loop index, a let, a mutable local or a parameter
-using ExprId = Id<struct LoopsExprTag>;
+using BufferId = Id<struct BufferTag>;   // identifies an array: index in Program::buffers
+using SizeId = Id<struct SizeTag>;       // identifies the extent of an axis: index in Program::sizes
+using ScalarId = Id<struct ScalarTag>;   // identifies a loop index, let, mutable local or parameter
+using ExprId = Id<struct LoopsExprTag>;  // identifies an expression: index in Program::exprs
 
 /// The finite number that stands for log 0 in exponents: its exp is 0, and sums of it stay finite.
 inline constexpr double kLogZero = -1e300;
@@ -117,51 +117,51 @@ struct Load {
 
 /// Operators with one operand; operators.h has their types and values.
 enum class UnaryOp {
-  negate,
-  logical_not,
-  to_f64,
-  to_f32,
-  exp,
-  log,
-  log1p,
+  negate,           // -x of a real or an i64
+  logical_not,      // not x of a bool
+  to_f64,           // conversion of an i64 or f32 to f64
+  to_f32,           // conversion of an i64 or f64 to f32
+  exp,              // e to the power of x
+  log,              // natural logarithm
+  log1p,            // log(1 + x)
   logit_curvature,  // tanh(x / 2) / (4 x), of the local bound of log logistic(x)
-  sqrt,
-  digamma,
-  trigamma,
-  lgamma,
-  abs,
-  is_nan
+  sqrt,             // square root
+  digamma,          // derivative of log Gamma, for x > 0
+  trigamma,         // derivative of digamma, for x > 0
+  lgamma,           // log Gamma(x), for x > 0
+  abs,              // absolute value of a real or an i64
+  is_nan            // a bool: true if x is NaN
 };
 /// An expression that applies an operator to one operand.
 struct Unary {
-  UnaryOp op = UnaryOp::negate;
-  ExprId operand;
+  UnaryOp op = UnaryOp::negate;  // which operator
+  ExprId operand;                // of a type that the operator takes
 };
 
 /// Operators with two operands of the same type. The first six take f64, f32 or i64 (divide: no i64); comparisons take
 /// the same and give a bool; logical_and and logical_or take bools.
 enum class BinaryOp {
-  add,
-  subtract,
-  multiply,
-  divide,
-  minimum,
-  maximum,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  logical_and,
-  logical_or
+  add,          // a + b
+  subtract,     // a - b
+  multiply,     // a * b
+  divide,       // a / b of reals
+  minimum,      // the smaller one; of reals NaN if either is NaN
+  maximum,      // the larger one; of reals NaN if either is NaN
+  equal,        // a == b
+  not_equal,    // a != b
+  less,         // a < b
+  less_equal,   // a <= b
+  logical_and,  // both bools are true
+  logical_or    // at least one bool is true
 };
 /// An expression that applies an operator to two operands of one type.
 struct Binary {
-  BinaryOp op = BinaryOp::add;
-  ExprId left, right;
+  BinaryOp op = BinaryOp::add;  // which operator
+  ExprId left, right;           // operands of one type
 };
 /// An expression that is `if_true` where the bool `condition` is true and `if_false` elsewhere; both may be evaluated.
 struct Select {
-  ExprId condition, if_true, if_false;
+  ExprId condition, if_true, if_false;  // a bool, and two values of one type
 };
 /// A random number by a counter-based generator: a pure function of the key, the site, the element and the component.
 /// So its value is the same wherever the expression stands and whichever thread evaluates it.

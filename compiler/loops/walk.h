@@ -60,10 +60,10 @@ struct IgnoreScalars {
 /// in the life of the object, as expressions are shared.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
-  const Program& program;
-  OnExpr on_expr;
-  OnBuffer on_buffer;
-  OnScalar on_scalar = {};
+  const Program& program;       // the program that is walked
+  OnExpr on_expr;               // called for each expression
+  OnBuffer on_buffer;           // called for each access of an array
+  OnScalar on_scalar = {};      // called for each use of a scalar
   std::vector<bool> seen = {};  // by expression: it has been walked and is skipped from now on
   std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // blocks with more statements are not entered
   bool stops = false;                                                   // set when the walk meets a Fail or BreakIf

@@ -32,9 +32,9 @@ class SubjectTables {
   /// columns.
   void add_named(model::PlateId element);
 
-  const model::Model& m_;
-  const loops::Lowered& l_;
-  Tables& t_;
+  const model::Model& m_;                                        // the model
+  const loops::Lowered& l_;                                      // the lowered program
+  Tables& t_;                                                    // tables that are written into
   std::map<std::vector<model::PlateId>, std::int64_t> written_;  // positions in Tables::subjects, by axes
 };
 

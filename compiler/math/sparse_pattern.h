@@ -86,7 +86,7 @@ class SparseNormal {
   /// Returns L^-1 applied to weighted coordinates, by position.
   std::vector<double> solved(std::span<const std::pair<std::size_t, double>> weights) const;
 
-  const SparsePattern& p_;
+  const SparsePattern& p_;      // pattern of the precision and of its factor
   std::vector<double> factor_;  // nonzeros of the Cholesky factor L, by column
   bool proper_ = true;          // the precision is positive definite
 };

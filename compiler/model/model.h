@@ -107,9 +107,9 @@ struct Auxiliary {
   } kind = Kind::source;             // which kind this one is
   VariableId host;                   // variable of the statement that needs it; joint: first member
   std::vector<Member> members = {};  // of a joint variable: its members
-  /// Of a joint variable whose precision is sparse: the entries, and the plate that numbers them. Null for others.
+  /// Of a joint variable whose precision is sparse: the nonzeros of the precision. Null for others.
   std::shared_ptr<const math::SparsePattern> pattern = {};
-  PlateId entries = {};
+  PlateId entries = {};                    // with `pattern`: the plate that numbers its entries; else invalid
   const math::FamilyRow* bound = nullptr;  // of a bound: the family row of the local bound
 };
 
