@@ -262,9 +262,9 @@ class Builder {
   std::map<std::vector<std::int64_t>, ExprId> interned_;  // ids of expressions, by type and node
   std::vector<Block> open_;                 // statements of the open blocks, innermost last; empty outside functions
   std::vector<bool> mutable_;               // by scalar: `local` declared it, so its value may change
-  std::vector<BufferId> local_arrays_;      // of the open function
+  std::vector<BufferId> local_arrays_;      // local arrays of the open function
   bool double_ = false;                     // require_f64 was called for the open function
-  std::set<std::size_t> double_functions_;  // positions of such functions
+  std::set<std::size_t> double_functions_;  // positions of functions in which require_f64 was called
   std::int32_t slots_ = 0;                  // the next free slot of the table of sizes
   std::set<std::string> buffer_names_;      // names that arrays have
   std::int32_t names_ = 0;                  // the number that `fresh` puts behind the next name

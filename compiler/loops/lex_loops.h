@@ -13,7 +13,7 @@ namespace lehr::loops {
 /// without its sign. `symbol`: an operator, or a mark such as `+=` or `..`. `end`: the end of the line.
 enum class TokenKind { name, quoted_name, number, symbol, end };
 
-/// A token of a line.
+/// A token of the text of a program: a word, number or symbol.
 struct Token {
   TokenKind kind;    // what it is
   std::string text;  // as written, a name without its quotes; empty at the end of a line
@@ -25,7 +25,7 @@ struct Line {
   std::size_t depth = 0;           // of nesting: half of the spaces before its first token
   bool is_comment = false;         // it begins with //
   std::string comment = {};        // the text after `//` and, if there is one, the space after it
-  std::vector<Token> tokens = {};  // the last is TokenKind::end; empty for a comment
+  std::vector<Token> tokens = {};  // those of the line, TokenKind::end last; empty for a comment
 };
 
 /// Cuts a text into lines. Empty ones and comments that are not indented are left out. Fails with ExitCode::model and

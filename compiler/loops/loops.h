@@ -194,45 +194,45 @@ struct For {
   ExprId begin, end;         // i64, evaluated once before the loop
   Block body;                // statements of one iteration
   bool independent = false;  // iterations may run in any order
-  std::int64_t step = 1;     // positive
+  std::int64_t step = 1;     // what the index advances by; positive
   bool vectorised = false;   // the body is vectorised: it does the work of `step` consecutive iterations
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {
-  ScalarId scalar;  // declared here
+  ScalarId scalar;  // the scalar that it declares
   ExprId value;     // evaluated here, once
 };
 /// Declares a mutable scalar for the rest of the enclosing block.
 struct Local {
-  ScalarId scalar;  // declared here
+  ScalarId scalar;  // the scalar that it declares
   ExprId initial;   // its first value
 };
 /// Sets a mutable scalar to a value.
 struct Assign {
-  ScalarId scalar;  // a Local
-  ExprId value;     // of the same type
+  ScalarId scalar;  // the mutable scalar, which a Local declares
+  ExprId value;     // the new value, of the scalar's type
 };
 /// Adds a value to a mutable scalar: a reduction, which the native code may reassociate.
 struct Accumulate {
-  ScalarId scalar;  // a Local
-  ExprId value;     // of the same type
+  ScalarId scalar;  // the mutable scalar, which a Local declares
+  ExprId value;     // what is added, of the scalar's type
 };
 /// Stores a value to buffer[indices], or adds it there if `accumulate`.
 struct Store {
   BufferId buffer;              // the array, not of role data
   std::vector<ExprId> indices;  // i64, one for each axis
-  ExprId value;                 // of the type of the elements
-  bool accumulate = false;      // adds rather than stores
+  ExprId value;                 // what is stored or added, of the elements' type
+  bool accumulate = false;      // true: adds the value to the element; false: replaces it
 };
 /// Stores one value to every element of a buffer.
 struct Fill {
   BufferId buffer;  // the array, not of role data
-  ExprId value;     // of the type of the elements
+  ExprId value;     // what is stored, of the elements' type
 };
 /// Executes one of two blocks.
 struct If {
   ExprId condition;              // a bool
-  Block then_block, else_block;  // if true; if false
+  Block then_block, else_block;  // executed if the condition is true; if it is false
   bool rare = false;             // the condition is seldom true: native code makes `then_block` a cold function
 };
 /// Leaves the innermost `for` if the condition is true.
@@ -241,14 +241,14 @@ struct BreakIf {
 };
 /// Ends the function at once and returns `code` (> 0) to the caller.
 struct Fail {
-  std::int32_t code = 1;  // the status
+  std::int32_t code = 1;  // the status that the function returns
 };
 /// A note for the reader of printed loops, without effect: the formula that the next statements compute.
 struct Comment {
   std::string text;  // one line
 };
 
-/// A statement.
+/// A statement of a function: one of the kinds above.
 struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
 };
@@ -279,8 +279,8 @@ struct CachedSums {
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
 /// Before the body, the caller forms the cached sums in `cached` that are not valid, then runs `regions` in order.
 struct Function {
-  std::string name;                          // printed
-  std::vector<ScalarId> parameters;          // i64 or f64
+  std::string name;                          // its name in machine code and in printed loops
+  std::vector<ScalarId> parameters;          // i64 or f64: the scalars that get the arguments, in order
   std::vector<BufferId> local_arrays;        // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;                                // what a call executes
   bool cold = false;                         // runs once a fit: the native code optimises it little
@@ -297,10 +297,10 @@ struct NumberAddress {
 
 /// A whole program in Loops: declarations, an arena of expressions, and functions.
 struct Program {
-  std::vector<Size> sizes;          // by SizeId
-  std::vector<Buffer> buffers;      // by BufferId; the table of pointers has the same order
-  std::vector<Scalar> scalars;      // by ScalarId
-  std::vector<Expr> exprs;          // by ExprId
+  std::vector<Size> sizes;          // extents of axes, by SizeId
+  std::vector<Buffer> buffers;      // arrays, by BufferId; the table of pointers has the same order
+  std::vector<Scalar> scalars;      // loop indices, lets, locals and parameters, by ScalarId
+  std::vector<Expr> exprs;          // expressions of all functions, by ExprId
   std::vector<Function> functions;  // in the order in which they were written
   /// By Demand: the number that is above 0 while the caller requests the contents of arrays of that kind. Where its
   /// buffer is invalid, they are always needed.

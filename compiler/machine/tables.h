@@ -24,7 +24,7 @@ struct Tables {
   std::vector<machine::PickRow> picks;      // buffers through which a start assigns categories to items
   /// Lists of buffers, end to end: sums, data sums and scratch. Steps and parallel regions refer to ranges of them.
   std::vector<std::int64_t> statistics;
-  std::vector<machine::ParameterRow> parameters;  // in the order of loops::Interface::parameters
+  std::vector<machine::ParameterRow> parameters;  // arrays of the posterior, as in loops::Interface::parameters
   std::vector<std::int64_t> summed;               // buffers with sums of data over the items, scaled for minibatches
   std::vector<std::string> failures;              // messages for failure statuses: by block, then by input
   std::vector<machine::FeatureArrayRow> columns;  // data arrays that describe elements; `subjects` has ranges
@@ -32,17 +32,17 @@ struct Tables {
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
   std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
   std::vector<machine::AllocationRow> allocations;  // the categories that choose components
-  std::vector<machine::ComponentsRow> components;   // exchangeable plates
+  std::vector<machine::ComponentsRow> components;   // plates of exchangeable components, such as clusters
   std::vector<std::string> component_names;         // names of the plates in `components`
   std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function
   std::vector<machine::PriorRow> priors;            // parameters of a prior from earlier data; built objects alone
   std::vector<machine::TransformedRow> transformed;  // variables that changes of basis transform
   std::vector<machine::RescaledRow> rescaled;        // scales in the priors of transformed variables
   std::vector<machine::FormRow> forms;               // quadratic forms in the transformed variables
-  std::vector<machine::FollowerRow> followers;       // matrices in these forms, chosen anew with them
+  std::vector<machine::FollowerRow> followers;       // matrices in these forms, which are updated with the variables
   std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
-  std::vector<machine::ShiftRow> shifts;             // shifts of constants and changes of scale that leave it alone
-  machine::Model model = {};                         // the members that are numbers; model_of() adds the pointers
+  std::vector<machine::ShiftRow> shifts;  // shifts of constants, or of scales, that leave the likelihood alone
+  machine::Model model = {};              // the members that are numbers; model_of() adds the pointers
 
   /// Returns a size of the program as the tables encode it: the number itself if it is constant, otherwise -(slot + 1).
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;

@@ -33,7 +33,7 @@ double cumulative(const ScalarMarginal& margin, double x);
 /// covariance of the vector with its precision behind it. A vector is empty if the row does not give it, and infinite
 /// where a moment does not exist.
 struct Spread {
-  std::vector<double> covariance = {};  // between the components of the value
+  std::vector<double> covariance = {};  // covariance matrix of the components of the value
   /// R with R' R the covariance. The variance of w'x is |R w|^2, which does not suffer from cancellation.
   std::vector<double> root = {};
   std::vector<double> inverse = {};         // E[1/x] or E[X^-1]

@@ -83,7 +83,8 @@ class SparseNormal {
   std::vector<double> draw(Rng& rng) const;
 
  private:
-  /// Returns L^-1 applied to weighted coordinates, by position.
+  /// Returns L^-1 w, by position, for a vector w that is given by its nonzero weights of coordinates. The sum of its
+  /// squares is the variance of the weighted sum.
   std::vector<double> solved(std::span<const std::pair<std::size_t, double>> weights) const;
 
   const SparsePattern& p_;      // pattern of the precision and of its factor

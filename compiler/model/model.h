@@ -53,7 +53,7 @@ struct Plate {
   std::optional<PlateId> stick;
 };
 
-/// A fixed element.
+/// A scalar constant, `const K = 3;`: a number that --set or the data may change.
 struct Constant {
   std::string name;             // as declared
   Span span;                    // of the name, in the model file
@@ -147,7 +147,7 @@ inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
 /// One index of a name: an index variable, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`,
 /// `user[e]`).
 struct Index {
-  /// A scalar constant, `const K = 3;`: a number that --set or the data may change.
+  /// A fixed element.
   struct Constant {
     std::int64_t value;  // the element, counted from 0
   };
@@ -265,7 +265,7 @@ struct Expr {
 /// A parameter of a distribution, by the name and with the value that the user gave.
 struct Parameter {
   const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
-  ExprId value;                              // its value
+  ExprId value;                              // the expression that the user gave for it
 };
 
 /// A distribution with its parameters.
@@ -298,7 +298,7 @@ struct Statement {
   std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
   std::optional<IndexVarId> lagged;       // of a chain: the index variable of the ordered axis, the t of `x[t-1]`
   Span span;                              // in the model file
-  Limits limits = {};                     // of the values
+  Limits limits = {};                     // limits of its values, such as `above 0`
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
   /// Of a mixture: a reference to the added variable that selects the part. It is a bit that is 1 for `main`, or a
   /// category that is 0 for `main` and k for the k-th of `others`, counted from 1.
@@ -308,7 +308,7 @@ struct Statement {
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
   std::vector<IndexVarId> index_vars;  // the index variables
-  ExprId value;                        // the term
+  ExprId value;                        // the number that it adds to the log joint
   Span span;                           // in the model file
 };
 

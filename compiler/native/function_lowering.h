@@ -60,7 +60,8 @@ class FunctionLowering {
   void bind_sizes();
   /// Emits a load of entry `index` of a table that never changes during a call: of buffers, sizes or parameters.
   llvm::Value* entry_load(llvm::Value* table, std::size_t index, llvm::Type* type);
-  /// Allocates a local array on the stack and returns its address. Its rows are padded to whole vectors.
+  /// Allocates a local array on the stack and returns its address. Its rows are padded to whole vectors, unless they
+  /// have half a vector or less (row_stride).
   llvm::Value* bind_local_array(const loops::Buffer& array);
   /// Allocates `count` elements of a type on the stack, in the entry block.
   llvm::AllocaInst* stack_slot(llvm::Type* type, std::int64_t count, const std::string& name);
@@ -266,7 +267,7 @@ class FunctionLowering {
   const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::vectorised)
   std::set<std::pair<loops::BufferId, std::int64_t>>
       prefetched_;                        // rows that are prefetched for its next group already
-  llvm::MDNode* access_group_ = nullptr;  // accesses of the innermost parallel loop
+  llvm::MDNode* access_group_ = nullptr;  // mark of accesses in the innermost parallel loop; null outside
 };
 
 }  // namespace lehr::native

@@ -13,7 +13,7 @@ struct Generator {
   std::string (*llvm_text)(const loops::Program&, const Options&);                      // text of LLVM's IR
   std::string (*assembly)(const loops::Program&, const Options&);                       // text of the assembly
   std::string (*emit_embeddable)(const loops::Program&, const Image&, const Options&);  // bytes of an object file
-  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of code.h
+  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of linked machine code
 };
 
 }  // namespace lehr::native

@@ -64,8 +64,8 @@ struct FitOptions {
   std::int64_t batch_size = 256;        // items in a minibatch (svi)
   double epochs = 10;                   // passes over the data (svi)
   double tau0 = 1, kappa = 0.7;         // step sizes (tau0 + t)^-kappa, for step t (svi)
-  double rho = 0;                       // constant step size instead, if above 0 (svi)
-  bool adaptive = false;                // step sizes from the noise of the gradients instead (svi)
+  double rho = 0;                       // constant step size in place of these, if above 0 (svi)
+  bool adaptive = false;                // step sizes from the noise of the gradients in place of these (svi)
   bool replacement = false;             // draw items with replacement (svi)
   /// Sweeps before the first recorded draw; recorded draws of a chain (gibbs; exact has draws only).
   std::int64_t warmup = 1000, draws = 1000;

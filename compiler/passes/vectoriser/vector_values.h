@@ -16,7 +16,7 @@ namespace lehr::loops {
 /// Which iterations of a vectorised group execute a statement, as in masked vector code.
 struct Mask {
   BufferId array;                // 1 for an iteration that executes it, 0 for others; invalid if all do
-  std::vector<ScalarId> ranges;  // indices of loops around that are longer for some iterations than for others
+  std::vector<ScalarId> ranges;  // indices of loops around whose length differs between iterations
   bool by_branch = false;        // true if a branch has excluded iterations, and not only the end of a loop
 };
 
@@ -82,11 +82,11 @@ class VectorValues : public VectorBuilder {
   const Varying& varying_;                  // what differs between its iterations
   BufferId active_;                         // mask of the lanes that are not beyond the end; invalid if there are none
   std::map<ScalarId, BufferId> of_scalar_;  // arrays with the values of a scalar in the iterations
-  std::map<BufferId, BufferId> of_array_;   // private copies of arrays
+  std::map<BufferId, BufferId> of_array_;   // private copies of arrays, one for each iteration
   std::map<BufferId, BufferId>
       row_copies_;  // private arrays for rows of shared arrays (privatise_row()), by shared array
   std::map<BufferId, BufferId> transposed_;  // transposed rows with the lanes last, while a loop waits for functions
-  std::map<ExprId, BufferId> call_results_;  // arrays with the values of expressions evaluated for all iterations
+  std::map<ExprId, BufferId> call_results_;  // values of function calls, evaluated for all iterations ahead
 
  private:
   /// Where the values of an index expression are that was evaluated ahead of a loop (store_indices()).
