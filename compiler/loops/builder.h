@@ -48,7 +48,8 @@ class Builder {
   /// Declares an array with the axes in memory order. If another array has the name already, the new one gets a number
   /// after it ("weights 2"): users may give their data the names that the compiler gives to its arrays.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// Declares an array; its name is changed as above if another array has it.
+  /// Declares an array as `buffer` describes it. If another array has the name already, the new one gets a number after
+  /// it ("weights 2").
   BufferId buffer(Buffer buffer);
   /// Adds a scalar to the program without a statement that declares it, for code that makes such statements itself.
   /// `let`, `local`, `for_loop` and `function` call this.
@@ -209,7 +210,8 @@ class Builder {
   void add_to(BufferId buffer, Indices indices, ExprId value);
   /// Emits a store of one value to all elements of an array.
   void fill(BufferId buffer, ExprId value);
-  /// Emits a branch with a then-side alone; literal conditions and empty sides as in if_else().
+  /// Emits a branch with a then-side alone. With a literal condition it emits the statements without a branch or
+  /// nothing; a branch without statements is left out.
   void if_then(ExprId condition, const Body& then_body);
   /// Emits a branch with a then-side alone whose condition is seldom true (If::rare). It is emitted even if the
   /// condition is a literal or the side is empty.
@@ -217,8 +219,8 @@ class Builder {
   /// Emits a branch with two sides whose condition is seldom true (If::rare). It is emitted even if the condition is a
   /// literal or both sides are empty.
   void if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body);
-  /// Emits a branch with two sides. One with a literal condition becomes the statements of its taken side, and one
-  /// without statements is left out.
+  /// Emits a branch with two sides. With a literal condition it emits the statements of one side without a branch; a
+  /// branch without statements is left out.
   void if_else(ExprId condition, const Body& then_body, const Body& else_body);
   /// Emits a statement that leaves the innermost loop if the condition is true.
   void break_if(ExprId condition);

@@ -48,8 +48,8 @@ std::optional<ScalarId> declared(const Stmt& statement);
 /// may not be 0 where rows are padded. A Fill of an array of integers always counts.
 std::set<BufferId> filled_nonzero(const Program& program, const Block& block);
 
-/// Returns true if every function writes the array before it reads it, so that iterations may each have a copy: roles
-/// scratch and natural.
+/// Returns true if the array's role is scratch or natural: its contents have no meaning between calls and are written
+/// before they are read, so that iterations or threads may each have a copy.
 bool is_scratch(const Buffer& buffer);
 /// Returns the arrays of which each thread that runs a parallel region needs its own copy: those of role scratch or
 /// natural that its function uses, in order of their ids. Arrays on the stack and the sums of the region are left out.

@@ -75,7 +75,7 @@ enum class Role {
 /// (Program::demand_flags). The pass `guard-on-demand` guards the stores of arrays that are not always needed.
 enum class Demand {
   always,           // in every sweep
-  item_parameters,  // per-item parameters; always needed if a function that runs more than once a fit loads them
+  item_parameters,  // parameters of items, on request; always if a function that is not cold loads them
   elbo              // sums over items that only the ELBO reads
 };
 

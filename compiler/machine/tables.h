@@ -31,7 +31,7 @@ struct Tables {
   std::vector<machine::ElementSetRow> subjects;   // sets of elements that data describe (SubjectTables)
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
   std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
-  std::vector<machine::AllocationRow> allocations;  // the categories that choose components
+  std::vector<machine::AllocationRow> allocations;  // categories whose values are components
   std::vector<machine::ComponentsRow> components;   // plates of exchangeable components, such as clusters
   std::vector<std::string> component_names;         // names of the plates in `components`
   std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function

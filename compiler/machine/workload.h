@@ -17,17 +17,17 @@ struct Workload {
 };
 
 /// Analyses the functions of an item stage, for the scheduler of threads. `sizes` has the run-time sizes of the program
-/// by slot, here and below.
+/// by slot.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                      const loops::StageFunctions& stage);
 
 /// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::ParallelRegion),
-/// from the code after the passes.
+/// from the code after the passes. `sizes` has the run-time sizes of the program by slot.
 double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                                 const loops::ParallelRegion& phase);
 
-/// Estimates the operations of one call of a function outside the items, from the code before the passes. The tables
-/// have it as StepRow::outside.
+/// Estimates the operations of one call of a function outside the items, from the code before the passes, for
+/// StepRow::outside. `sizes` has the run-time sizes of the program by slot.
 double operations_per_call(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                            std::size_t function);
 

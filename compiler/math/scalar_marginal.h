@@ -22,10 +22,12 @@ struct ScalarMarginal {
 };
 
 /// Returns the number x with P(X <= x) = `probability`, which must be in (0, 1); for counts, the least x with P(X <= x)
-/// at least that. NaN if the kind is `none` or a parameter is out of its domain.
+/// at least that. NaN if the kind is `none`, or if a parameter of a Gamma, InverseGamma or Beta or the degrees of
+/// freedom are not positive and finite.
 double quantile(const ScalarMarginal& margin, double probability);
 
-/// Returns P(X <= x). NaN if the kind is `none` or a parameter is out of its domain.
+/// Returns P(X <= x) of a marginal distribution. NaN if the kind is `none`, or if a parameter of a Gamma, InverseGamma
+/// or Beta or the degrees of freedom are not positive and finite.
 double cumulative(const ScalarMarginal& margin, double x);
 
 /// Second moments of the value of a factor, and moments of its inverse (of a matrix, the matrix inverse), row-major.

@@ -300,8 +300,9 @@ struct Statement {
   Span span;                              // in the model file
   Limits limits = {};                     // limits of its values, such as `above 0`
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
-  /// Of a mixture: a reference to the added variable that selects the part. It is a bit that is 1 for `main`, or a
-  /// category that is 0 for `main` and k for the k-th of `others`, counted from 1.
+  /// Of a mixture: a use of the variable that selects the part, which the compiler has added (x.part) or which is a
+  /// latent category or bit of the model. A bit is 1 for `main`; a category is 0 for `main` and k for the k-th of
+  /// `others`, counted from 1.
   std::optional<ExprId> part = std::nullopt;
 };
 
