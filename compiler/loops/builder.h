@@ -119,9 +119,9 @@ class Builder {
   ExprId logical_not(ExprId a) { return unary(UnaryOp::logical_not, a); }
   /// Returns an expression for -a.
   ExprId neg(ExprId a) { return unary(UnaryOp::negate, a); }
-  /// Converts to f64; returns the operand itself if it is f64 already.
+  /// Returns an expression for `a` converted to f64; the operand itself if it is f64 already.
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
-  /// Converts to f32; returns the operand itself if it is f32 already.
+  /// Returns an expression for `a` converted to f32; the operand itself if it is f32 already.
   ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
   /// Returns an expression for exp(a).
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }

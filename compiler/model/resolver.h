@@ -203,13 +203,14 @@ void resolve_guide(Resolver& r);
 /// model that observes nothing. (check_model.cpp)
 void check_model(Resolver& r);
 
-/// Adds to each mixture a latent variable, which selects one of the parts. Reports weights whose number differs from
-/// that of the parts. An observed Bernoulli whose probability is a product of two latent ones becomes a mixture first.
-/// (expand_mixtures.cpp)
+/// Gives each mixture the variable that selects its part: a latent one that is added (x.part), or a latent category or
+/// bit of the model that stands in place of the weights. Reports weights or selectors whose number of values differs
+/// from that of the parts. An observed Bernoulli whose probability is a product of two latent ones becomes a mixture
+/// first. (expand_mixtures.cpp)
 void expand_mixtures(Resolver& r);
 
-/// Replaces each statement of a compound distribution, such as Student's t, by two: one for a hidden weight, one for
-/// the value given it. Reports those that cannot be expanded. (expand_compounds.cpp)
+/// Replaces each statement of a compound distribution by two: one for its hidden variable, such as the weight of
+/// Student's t, and one for the value given it. Reports those that cannot be expanded. (expand_compounds.cpp)
 void expand_compounds(Resolver& r);
 
 }  // namespace lehr::model

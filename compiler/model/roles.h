@@ -29,7 +29,8 @@ bool is_tangent_point(const Variable& variable);
 bool is_source(const Variable& variable);
 
 /// Returns true if the entries of a vector are independent given its parameters. That holds for an MvNormal whose
-/// precision or variance is a number, or whose precision is `diag(...)`. The result is false for chains and mixtures.
+/// precision or covariance is a number, or whose precision is `diag(...)`. The result is false for chains, mixtures and
+/// other variables.
 bool has_independent_entries(const Model& model, const Variable& variable);
 
 /// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0.

@@ -53,7 +53,7 @@ struct FitOptions {
   /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is
   /// cheap.
   std::string sds = "auto";
-  std::string precision = "double";     // or "float": 32 bits in the work on items; not for gibbs and exact
+  std::string precision = "double";     // or "float": the work on items in 32 bits; not for gibbs and exact
   std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)
   double tolerance = 1e-8;              // relative change of the ELBO below which a run has converged
   std::int64_t leap_after = 6;          // sweeps before a slowly converging run may extrapolate; 0: plain sweeps alone

@@ -82,7 +82,8 @@ class VectorStatements : public VectorValues {
   void transpose_rows(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out);
   /// Appends a loop over the iterations around loop `x`, of which each statement is private to an iteration.
   void loop_by_iteration(const For& x, const Mask& m, Block& out);
-  /// Returns true if each statement of the loop stores to a shared array, and the loop reads none of these arrays.
+  /// Returns true if each statement of the loop stores to a shared array, at elements that are not neighbours for
+  /// neighbouring iterations, and the loop reads none of these arrays.
   bool only_stores_shared(const For& x) const;
   /// Appends a loop over the iterations around loop `x`, which stores to shared arrays, so that rows are written
   /// contiguously.
