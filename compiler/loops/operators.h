@@ -32,8 +32,8 @@ enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 /// the function that folds and interprets it.
 struct UnaryRow {
   UnaryOp op;                             // the operator of this entry
-  std::string_view name;                  // as printed
-  Precedence precedence;                  // kAtom: printed as a call
+  std::string_view name;                  // in printed loops, such as "exp"
+  Precedence precedence;                  // how tightly it binds in print; kAtom: printed as a call
   Takes takes;                            // types that the operand may have
   Gives gives;                            // type of the result
   Value (*value)(Value x, bool is_real);  // evaluates the operator; `is_real`: x is f64 or f32
@@ -43,8 +43,8 @@ struct UnaryRow {
 /// the functions that fold and interpret it.
 struct BinaryRow {
   BinaryOp op;                                           // the operator of this entry
-  std::string_view name;                                 // as printed
-  Precedence precedence;                                 // kAtom: printed as a call
+  std::string_view name;                                 // in printed loops, such as "+"
+  Precedence precedence;                                 // how tightly it binds in print; kAtom: printed as a call
   Takes takes;                                           // types that the operands may have
   Gives gives;                                           // type of the result
   Value (*of_reals)(double a, double b);                 // evaluates it for f64 and f32; null if it takes bools

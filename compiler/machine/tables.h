@@ -16,7 +16,7 @@ struct Tables {
   /// By slot: the plate whose elements the size counts. For the length of row offsets and of the longest row, it is the
   /// nested plate whose rows they describe.
   std::vector<model::PlateId> size_plates;
-  std::vector<machine::Extent> axes;        // extents of buffers, end to end; rows refer to ranges of them
+  std::vector<machine::Extent> axes;        // extents of buffers and elements, end to end; other tables have ranges
   std::vector<machine::BufferRow> buffers;  // in the order of loops::Program::buffers
   std::vector<machine::ArrayRow> arrays;    // data: row offsets, inputs, observed variables
   std::vector<std::string> array_names;     // names of the data, in the order of `arrays`
@@ -30,7 +30,7 @@ struct Tables {
   std::vector<machine::FeatureArrayRow> columns;  // data arrays that describe elements; `subjects` has ranges
   std::vector<machine::ElementSetRow> subjects;   // sets of elements that data describe (SubjectTables)
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
-  std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
+  std::vector<machine::StickSumsRow> stick_sums;  // stick-breaking sums: over all components but the last, and over all
   std::vector<machine::AllocationRow> allocations;  // categories whose values are components
   std::vector<machine::ComponentsRow> components;   // plates of exchangeable components, such as clusters
   std::vector<std::string> component_names;         // names of the plates in `components`

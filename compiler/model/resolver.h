@@ -35,7 +35,7 @@ struct Symbol {
 /// A `let` declaration, a named expression that is substituted where it is used.
 struct Let {
   const ast::LetDecl* decl;   // the declaration in the syntax tree
-  std::vector<PlateId> axes;  // its parameter plates
+  std::vector<PlateId> axes;  // plates of its parameters, such as n in `let f[n] = ...`
   bool ok = false;            // its axes are valid, and no error was found in its body
   bool open = false;          // it is being expanded: meeting it again is a cycle
 };
@@ -60,9 +60,9 @@ constexpr const char* kSwitched =
 
 /// The context in which an expression is resolved. Inner expressions get a copy with a larger scope.
 struct Context {
-  std::vector<ScopeEntry> scope;                 // names of indices; inner ones last
+  std::vector<ScopeEntry> scope;                 // what the names of plates denote as indices here; inner ones last
   LagRule lag = LagRule::none;                   // whether an index may be shifted here
-  std::vector<IndexVarId> statement_index_vars;  // index variables of the statement
+  std::vector<IndexVarId> statement_index_vars;  // those of the statement; only they may be shifted
   std::set<IndexVarId>* lagged = nullptr;        // collects the index variables that were shifted; may be null
   int depth = 0;                                 // how many expressions contain this one
   bool constants_only = false;  // only constants and sizes are allowed: values of constants, sizes of plates

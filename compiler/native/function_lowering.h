@@ -256,14 +256,14 @@ class FunctionLowering {
   std::vector<bool> is_local_array_;                                    // by buffer: whether it is a local array
   std::vector<llvm::MDNode*> own_scope_;                                // by buffer: the alias scope of its accesses
   std::vector<llvm::MDNode*> other_scopes_;     // by buffer: the alias scopes of other buffers that are stored to
-  std::unordered_set<loops::ScalarId> shared_;  // scalars that one part declares and another uses, in slots
-  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // values of expressions within one statement
+  std::unordered_set<loops::ScalarId> shared_;  // scalars in slots that one outlined part declares and another uses
+  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // values of expressions so far, within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // where a `break` from the innermost loop goes
   loops::ScalarId lane_index_;  // index of the loop that is emitted as vectors; invalid outside of one
   unsigned width_ = 0;          // iterations of that loop in a vector
   bool in_address_ = false;     // true while an address is evaluated: expressions are those of the first lane
   std::unordered_map<loops::ExprId, llvm::Value*> other_evaluated_;   // the cache that switch_address_mode() swaps in
-  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;  // four vector accumulators for each scalar
+  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;  // four accumulators for each scalar
   const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::vectorised)
   std::set<std::pair<loops::BufferId, std::int64_t>>
       prefetched_;                        // rows that are prefetched for its next group already

@@ -40,16 +40,16 @@ std::vector<Pass> default_passes();
 /// before and after it, and the time that it took, in seconds of wall time. The references are valid only during the
 /// call. The options --print-before, --print-after and --time-passes print from it.
 struct PassReport {
-  const Pass& pass;       // the pass
+  const Pass& pass;       // the pass that has run
   const Program& before;  // the program that it was given
   const Program& after;   // the program that it returned
-  double seconds;         // wall time
+  double seconds;         // wall time that the pass took
 };
 
 /// Which passes optimise() runs, and what else it does. Nothing else changes what the passes do: environment variables
 /// change the defaults of these fields alone.
 struct PassOptions {
-  std::vector<Pass> passes = default_passes();          // in the order in which they run
+  std::vector<Pass> passes = default_passes();          // the passes to run, in this order
   bool verify_each = false;                             // verify the program before the first pass and after each
   std::function<void(const PassReport&)> on_pass = {};  // called after each pass
   Thresholds thresholds = thresholds_of_environment();  // become Program::thresholds, also for the lowering before

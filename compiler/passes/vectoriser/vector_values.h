@@ -92,7 +92,7 @@ class VectorValues : public VectorBuilder {
   /// Where the values of an index expression are that was evaluated ahead of a loop (store_indices()).
   struct HoistedIndex {
     BufferId array;          // the array with its values
-    std::vector<ExprId> at;  // indices beside that of the iteration
+    std::vector<ExprId> at;  // indices of the value in it, beside that of the iteration
   };
 
   /// Translates an index for the iteration that code is made for; the result is 0 outside of the mask.
@@ -109,7 +109,7 @@ class VectorValues : public VectorBuilder {
       contiguous_rows_;  // loads whose rows are contiguous in arrays of their own (make_rows_contiguous())
   std::map<ExprId, HoistedIndex> hoisted_indices_;  // index expressions that are evaluated ahead
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId>
-      made_;  // translations by expression, mask and iteration_key()
+      made_;  // translations so far, by expression, mask array and iteration_key()
 };
 
 }  // namespace lehr::loops
