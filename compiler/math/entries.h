@@ -18,8 +18,8 @@ struct Entries {
   std::map<std::string, const Spelling*> spelled;
 };
 
-/// Returns the entry densities of a row of Gaussian vectors (MvNormal). They are valid only if the matrix parameter is
-/// a multiple of the identity or diagonal.
+/// Returns the density of one entry of a Gaussian vector whose entries are independent, from the vector's row
+/// (MvNormal). It is valid only if the matrix parameter is a multiple of the identity or diagonal.
 Entries independent_entries(const FamilyRow& row);
 
 }  // namespace lehr::math

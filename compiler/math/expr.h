@@ -29,7 +29,7 @@ inline constexpr Index kFirst{0};
 /// The second free event index, printed as l.
 inline constexpr Index kSecond{1};
 
-/// A node of a formula: a constant, a symbol, an operation or a sum.
+/// A node of a formula: a constant, a symbol, an operation or a sum, with its children. Defined below.
 struct Node;
 
 /// An immutable formula. Copying is cheap: it shares the nodes. Formulas are built with the operators below.
@@ -192,7 +192,8 @@ Expr inverse_root(std::string matrix, Index i, Index j);
 /// Returns the log determinant of the matrix with this name.
 Expr logdet(std::string matrix);
 
-/// Returns the number of free event indices: 2 if kSecond occurs in the formula, else 1 if kFirst does, else 0.
+/// Returns the event rank of what a formula describes: 2 if kSecond occurs in it (a matrix), else 1 if kFirst does (a
+/// vector), else 0 (a number).
 int free_event_rank(const Expr& e);
 
 /// Returns the formula in the notation of the docs: "0.5*log(precision) - 0.5*precision*(x - mean)^2". Free event

@@ -39,7 +39,7 @@ enum class Noise {
   binomial,
   truncated  // standard Normal between `argument` and the second argument
 };
-/// Returns the name of a kind of noise, such as "log_gamma".
+/// Returns the name of a kind of noise in printed loops, such as "log_gamma".
 std::string_view name_of(Noise n);
 
 /// The set in which a value lies. Vectors have one event axis, matrices two. A model declares values of the first
@@ -61,7 +61,8 @@ enum class Support {
   sparse       // a vector of many coordinates, few of which occur together in a term
 };
 
-/// Returns the number of event axes of a value: 0 for numbers, 1 for vectors, 2 for matrices.
+/// Returns the number of event axes of a value in this set: 0 for numbers, categories and pairs (`switched`), 1 for
+/// vectors, 2 for matrices.
 int event_rank(Support s);
 /// Returns true for categories, bits and spins, whose few values can be summed over.
 bool is_discrete(Support s);
@@ -192,8 +193,8 @@ struct MeanAndSd {
 struct Factor {
   std::vector<FactorParameter> parameters;  // parameters, in the order in which they are computed and stored
   std::vector<StatisticRow> statistics;     // sufficient statistics t(x)
-  Expr log_normaliser = 0.0;                // A(eta), a formula of the parameters; of points of bounds, of naturals
-  Expr entropy = 0.0;  // in nats, a formula of the parameters; finite also where a probability is 0 or 1
+  Expr log_normaliser = 0.0;  // A(eta) as a formula of the parameters; for points of bounds, of the naturals
+  Expr entropy = 0.0;         // in nats, a formula of the parameters; finite also where a probability is 0 or 1
   /// The entropy as a formula of parameters and expected statistics (expected_symbol), used where the expectations have
   /// been computed. It calls fewer functions.
   std::optional<Expr> entropy_from_statistics = {};
@@ -353,7 +354,8 @@ struct DensityParameter {
 /// Returns the names and ranks of the canonical parameters of the row's density, in row order.
 std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 
-/// Returns all rows that a model may name, in the order of `lehr families`.
+/// Returns the rows that `lehr families` lists, in its order: all distributions that a model may name, and the joint
+/// families NormalGamma and NormalWishart, which are factors only.
 const std::vector<FamilyRow>& families();
 /// Returns the row of families() with this name, or null.
 const FamilyRow* find_family(std::string_view name);
@@ -373,7 +375,8 @@ const FamilyRow& logistic_bound();
 /// (Multinomial logistic regression algorithm, 1992). Not in families().
 const FamilyRow& softmax_bound();
 
-/// Returns the row of a Normal number between two limits. Not in families().
+/// Returns the row of a Normal number between two limits, the factor of a latent number with `above` or `below`. Its
+/// natural parameters Stat::above to Stat::upper carry the limits. Not in families().
 const FamilyRow& truncated_normal();
 /// Returns the row of the auxiliary xi of an absolute value |e|. The bound |e| <= (e^2 / xi + xi) / 2 touches at xi =
 /// |e|. As a draw, 1 / xi is inverse Gaussian, and exp(-|e|) is an average of Normal densities over it: Andrews &
@@ -385,7 +388,8 @@ const FamilyRow& absolute_bound();
 const FamilyRow& log_gamma_bound();
 
 /// Returns the first row of a family on `support` that has only a point factor, and whose statistics include all of
-/// `needed`; null if there is none. Not in families().
+/// `needed`; null if there is none. It serves a point (MAP) variable whose terms no ordinary factor fits. Not in
+/// families().
 const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// Returns the row of a category together with the number that it switches: the number is Normal for each value of the
@@ -400,11 +404,12 @@ const FamilyRow& scaled_normal();
 const FamilyRow& sparse_normal();
 
 /// Returns the family of the variable that selects the part of a mixture: Categorical, or Bernoulli if `category` is
-/// false. The bit is 1 for the first of two parts.
+/// false. A Bernoulli selector is 1 for the first of two parts.
 const FamilyRow& mixture_selector_family(bool category);
 
-/// Returns the families that can be the factor of a latent variable on `support`: their statistics include all of
-/// `needed`. They are in table order. Joint families are not among them; find_joint_family() returns those.
+/// Returns the families that can be the factor of a latent variable on `support`, where `needed` are the statistics of
+/// the variable in the log joint: all of these are among the family's. They are in table order. Joint families are not
+/// among them; find_joint_family() returns those.
 std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat> needed);
 
 }  // namespace lehr::math

@@ -53,11 +53,11 @@ struct Plate {
   std::optional<PlateId> stick;
 };
 
-/// A scalar constant.
+/// A scalar constant, `const K = 3;`: a number that --set or the data may change.
 struct Constant {
   std::string name;             // as declared
   Span span;                    // of the name, in the model file
-  std::optional<ExprId> value;  // absent for `const K;`, which --set or the data must give
+  std::optional<ExprId> value;  // the expression behind `=`; absent for `const K;`, which --set or the data must give
 };
 
 /// Says in which rows of a nested plate the elements lie that a given refers to. With `mu[row[n], c[n]]`, the value
@@ -107,15 +107,15 @@ struct Auxiliary {
   } kind = Kind::source;             // which kind this one is
   VariableId host;                   // variable of the statement that needs it; joint: first member
   std::vector<Member> members = {};  // of a joint variable: its members
-  /// Of a joint variable whose precision is sparse: the entries, and the plate that numbers them. Null for others.
+  /// Of a joint variable whose precision is sparse: the nonzeros of the precision. Null for others.
   std::shared_ptr<const math::SparsePattern> pattern = {};
-  PlateId entries = {};
+  PlateId entries = {};                    // with `pattern`: the plate that numbers its entries; else invalid
   const math::FamilyRow* bound = nullptr;  // of a bound: the family row of the local bound
 };
 
 /// A random variable, latent or observed, with all its elements.
 struct Variable {
-  std::string name;  // as declared; ".part", ".weight", ... for added ones
+  std::string name;  // as declared; variables that the compiler adds: x.part, x.weight, ...
   Span span;         // of the name, in the model file
   /// The index plates. A number declared with `over P` has P as its last one.
   std::vector<PlateId> axes;
@@ -129,9 +129,10 @@ struct Variable {
   std::optional<VariableId> joint;              // the joint variable that replaces it in the log joint and the guide
 };
 
-/// An index variable: it ranges over the elements of a plate, for an axis of a statement or for a sum.
+/// An index variable: it ranges over the elements of a plate, for an axis of a statement (the n of `x[n] ~ ...`) or for
+/// a sum.
 struct IndexVar {
-  std::string name;                  // as the plate is written, possibly an alias
+  std::string name;                  // the name of the plate as it is written, possibly an alias
   PlateId plate;                     // what it ranges over
   std::optional<IndexVarId> parent;  // of a nested plate: the index variable that selects the row
 };
@@ -164,9 +165,9 @@ struct Index {
   Span span;                                     // in the model file
 };
 
-/// A number.
+/// A literal number in an expression.
 struct Number {
-  double value;  // its value
+  double value;  // the number
 };
 /// A use of a scalar constant.
 struct ConstantRef {
@@ -240,7 +241,7 @@ struct OrderedLogistic {
 /// The call `cumulative(steps)`: cumulative sums that start at 0, as in 0, s[0], s[0] + s[1], ... It has one element
 /// more than `steps`; the last one is the sum of all.
 struct Cumulative {  // a vector
-  ExprId steps;
+  ExprId steps;      // a vector of increments
 };
 /// Functions of one number: log, exp, sqrt, ...
 using math::Function;
@@ -264,7 +265,7 @@ struct Expr {
 /// A parameter of a distribution, by the name and with the value that the user gave.
 struct Parameter {
   const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
-  ExprId value;                              // its value
+  ExprId value;                              // the expression that the user gave for it
 };
 
 /// A distribution with its parameters.
@@ -295,19 +296,20 @@ struct Statement {
   std::vector<IndexVarId> index_vars;     // index variables, one for each index plate of the variable
   Distribution main;                      // the distribution; of a mixture, that of the first part
   std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
-  std::optional<IndexVarId> lagged;       // of a chain: the index variable of that axis
+  std::optional<IndexVarId> lagged;       // of a chain: the index variable of the ordered axis, the t of `x[t-1]`
   Span span;                              // in the model file
-  Limits limits = {};                     // of the values
+  Limits limits = {};                     // limits of its values, such as `above 0`
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
-  /// Of a mixture: a reference to the added variable that selects the part. It is a bit that is 1 for `main`, or a
-  /// category that is 0 for `main` and k for the k-th of `others`, counted from 1.
+  /// Of a mixture: a use of the variable that selects the part, which the compiler has added (x.part) or which is a
+  /// latent category or bit of the model. A bit is 1 for `main`; a category is 0 for `main` and k for the k-th of
+  /// `others`, counted from 1.
   std::optional<ExprId> part = std::nullopt;
 };
 
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
   std::vector<IndexVarId> index_vars;  // the index variables
-  ExprId value;                        // the term
+  ExprId value;                        // the number that it adds to the log joint
   Span span;                           // in the model file
 };
 
@@ -321,13 +323,13 @@ struct JointPrior {
   GivenId constant;  // minus the log normaliser A(natural parameters), so that the density integrates to one
 };
 
-/// Variables that share one factor.
+/// One factor of the posterior that several latent variables (or all elements of one) share: `guide joint(a, b)`.
 struct JointGuide {
-  std::vector<VariableId> members;
+  std::vector<VariableId> members;  // the latent variables that share the factor
   /// Plates (sets) on which all members lie, and of which every element is a coordinate of the factor. There is a
   /// factor for each element of the other plates that all members have.
   std::vector<PlateId> coordinates = {};
-  bool chosen = false;  // true: by the compiler, from the terms
+  bool chosen = false;  // true: the compiler chose this factor from the terms; false: the model file has it
   /// Set if the precision of the factor is sparse: its nonzeros, which the terms and the data decide.
   std::shared_ptr<const math::SparsePattern> pattern = {};
 
@@ -337,7 +339,7 @@ struct JointGuide {
 
 /// What is demanded of the variational posterior, by the model file or by the compiler's choice.
 struct Guide {
-  std::vector<JointGuide> joint;  // sets of variables that share one factor
+  std::vector<JointGuide> joint;  // factors that several variables share
   /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:
   /// variables to update first, in this order.
   std::vector<VariableId> point, independent, order;

@@ -44,8 +44,8 @@ std::span<const MethodTraits> methods();
 /// Returns the row of the method with this name; null if there is none.
 const MethodTraits* find_method(std::string_view name);
 
-/// Returns true if the method with this name has draws and no factors. An unknown name, as of a fit by another version,
-/// counts as a method with factors.
+/// Returns true if a fit by the method with this name has draws as its result, false if it has factors. An unknown
+/// name, as of a fit by another version, counts as a method with factors.
 bool has_draws(std::string_view name);
 
 /// Makes an error of ExitCode::usage about a name that is no method. It lists the methods.
@@ -57,9 +57,11 @@ std::vector<std::string> methods_with(bool MethodTraits::*trait);
 /// Says for which methods an option has an effect. Some options have one for certain values only, hence the options.
 using UsedBy = bool (*)(const MethodTraits& method, const FitOptions& options);
 
-/// The uses of options for methods whose sweeps converge, for those with factors and for those with draws.
+/// Says that an option has an effect for methods whose sweeps converge.
 inline constexpr UsedBy kForConverging = [](const MethodTraits& m, const FitOptions&) { return m.converges; };
+/// Says that an option has an effect for methods whose results are factors.
 inline constexpr UsedBy kForFactors = [](const MethodTraits& m, const FitOptions&) { return !m.draws; };
+/// Says that an option has an effect for methods whose results are draws.
 inline constexpr UsedBy kForDraws = [](const MethodTraits& m, const FitOptions&) { return m.draws; };
 
 /// Returns the names of the methods for which an option with these values has an effect: all of them if `used_by` is
@@ -69,7 +71,8 @@ std::vector<std::string> methods_using(UsedBy used_by, const FitOptions& options
 /// Joins words for a sentence: "a", "a and b", "a, b and c", with `last` ("and", "or") before the last one.
 std::string enumerate(const std::vector<std::string>& words, std::string_view last);
 
-/// Returns the names with their descriptions, for --help: "cavi (coordinate ascent) or gibbs (Gibbs sampling)".
+/// Returns the names of methods with their descriptions, for --help: "cavi (coordinate ascent) or gibbs (Gibbs
+/// sampling)".
 std::string describe_methods(const std::vector<std::string>& names);
 
 /// Returns the text of --help for an option: in `help`, "{only}" becomes "cavi only" or the like, made of the methods
@@ -80,9 +83,9 @@ std::string option_help(std::string_view help, UsedBy used_by, const FitOptions&
 /// method.
 bool has_effect(UsedBy used_by, const FitOptions& options);
 
-/// Returns an error of ExitCode::usage if the option has no effect for the method of the options. It names the methods
-/// for which it has one. `where` is the option as the caller writes it. Returns nullopt if the option has an effect or
-/// the method is unknown.
+/// Returns an error of ExitCode::usage if the option has no effect for the method of the options, which names the
+/// methods for which it has one. `where` is the option as the caller writes it. Returns nullopt if the option has an
+/// effect or the method is unknown.
 std::optional<Error> without_effect(std::string where, UsedBy used_by, const FitOptions& options);
 
 }  // namespace lehr

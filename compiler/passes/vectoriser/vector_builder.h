@@ -31,13 +31,13 @@ class VectorBuilder : public ExprMaker {
   /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most
   /// kOnStack elements; otherwise it is scratch of the program.
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
-  /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
+  /// Adds a new array on the stack that has exactly these axes, and none over the iterations.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
 
   // ---- iterations ----
 
-  /// Returns true if statements are now unrolled (repeated for each iteration), false if they go into a loop over
-  /// lanes.
+  /// Returns true if the code that is being made repeats statements for each iteration, false if it puts them into a
+  /// loop over lanes.
   bool unrolled() const { return how_.unrolled && !in_lanes_; }
   /// Returns true if every vectorised group has all its iterations, so that none is masked at the end of the loop.
   bool are_full() const { return how_.min_group >= how_.width; }

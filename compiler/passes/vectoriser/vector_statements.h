@@ -82,7 +82,8 @@ class VectorStatements : public VectorValues {
   void transpose_rows(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out);
   /// Appends a loop over the iterations around loop `x`, of which each statement is private to an iteration.
   void loop_by_iteration(const For& x, const Mask& m, Block& out);
-  /// Returns true if each statement of the loop stores to a shared array, and the loop reads none of these arrays.
+  /// Returns true if each statement of the loop stores to a shared array, at elements that are not neighbours for
+  /// neighbouring iterations, and the loop reads none of these arrays.
   bool only_stores_shared(const For& x) const;
   /// Appends a loop over the iterations around loop `x`, which stores to shared arrays, so that rows are written
   /// contiguously.
@@ -107,7 +108,7 @@ class VectorStatements : public VectorValues {
   /// Appends a statement that all iterations share, unchanged.
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }
 
-  std::map<ScalarId, BufferId> declared_;  // the mask array under which a variable is declared
+  std::map<ScalarId, BufferId> declared_;  // the mask array under which each private scalar is declared
 };
 
 }  // namespace lehr::loops
