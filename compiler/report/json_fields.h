@@ -7,7 +7,8 @@
 
 namespace lehr::report {
 
-/// Returns the field `name` of the object `j`, or null if it is missing or `j` is no object.
+/// Returns the field `name` of the object `j`, or null if it is missing or `j` is no object. It never throws: users may
+/// have edited fit.json and diagnosis.json.
 inline nlohmann::json field(const nlohmann::json& j, const char* name) {
   return j.is_object() ? j.value(name, nlohmann::json()) : nlohmann::json();
 }
