@@ -7,7 +7,8 @@
 
 namespace lehr::schedule {
 
-/// A model whose tempered terms are multiplied by 1 / T of their item.
+/// A model in which each item has a temperature T of its own, given as data: its tempered terms are multiplied by 1 / T
+/// of their item.
 struct TemperedItems {
   /// The model with a data array more, `inverse`, as its last given.
   model::Model model;
