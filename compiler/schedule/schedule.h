@@ -279,8 +279,8 @@ struct Invariance {
   std::vector<Transformed> variables = {};
   /// The scales in the priors of the variables whose factors are computed anew after a change.
   std::vector<RescaledPrior> scales = {};
-  /// The terms that a change of basis changes and that are no priors of single elements: products of neighbours in a
-  /// chain.
+  /// The terms that a change of basis changes and that are no priors of single elements, such as products of neighbours
+  /// in a chain.
   std::vector<QuadraticForm> forms = {};
   /// The matrices that multiply the products in `forms`.
   std::vector<Follower> followers = {};

@@ -53,14 +53,15 @@ struct Diagnostic {
 Diagnostic make_warning(std::string text, std::vector<std::string> cures = {});
 /// Makes a note that is not about a place in a model file.
 Diagnostic make_note(std::string text);
-/// Returns the texts of the diagnostics without their notes.
+/// Returns the messages of the diagnostics without their notes and locations, in order.
 std::vector<std::string> texts_of(const std::vector<Diagnostic>& diagnostics);
 /// Returns the name of a severity as it is printed: "error", "warning" or "note".
 std::string_view name_of(Severity severity);
 
 /// Returns whether diagnostics of a kind are errors or warnings, as diagnostics.def says.
 Severity severity_of(DiagnosticKind kind);
-/// Returns the name of a kind as written in diagnostics.def, such as "unknown_name".
+/// Returns the name of a kind as written in diagnostics.def, such as "unknown_name", by which programs that use the
+/// library identify it.
 std::string_view name_of(DiagnosticKind kind);
 /// Returns the message of a kind as a format string of fmt, with `{}` for each slot.
 std::string_view template_of(DiagnosticKind kind);
@@ -77,11 +78,11 @@ class Diagnostics {
         {severity_of(kind), fmt::vformat(template_of(kind), fmt::make_format_args(slots...)), {}, kind, span});
     return all_.back();
   }
-  /// Adds a diagnostic that has a kind and a span.
+  /// Adds a finished diagnostic, which must have a kind and a span.
   void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
   /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
-  /// Appends a note with this text to every error that was added so far.
+  /// Appends a note with this text to every error that was added so far; warnings get none.
   void note_errors(const std::string& text);
   /// Returns all diagnostics in the order in which they were added.
   const std::vector<Diagnostic>& all() const { return all_; }
