@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// Runs `f` in a forked child process and returns the bytes that it returned there.
+/// Runs `f` in a forked child process and returns the bytes that it returned there, so that a crash of a library on a
+/// damaged file ends the child only.
 ///
 /// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path), which says
 /// that the library that reads such files failed. Throws std::bad_alloc if `f` throws it in the child, and

@@ -30,12 +30,13 @@ struct Error {
 /// Makes an error of ExitCode::usage about the option or argument `where`.
 Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
-/// Returns an option's name behind a marker, for use inside messages. with_option_prefix() replaces the marker: the
-/// command line prints "--data" where a caller of the library reads "data".
+/// Returns an option's name behind a marker, for use inside messages: the command line later prints "--data" where a
+/// caller of the library reads "data" (with_option_prefix()).
 std::string option(std::string_view name);
-/// Returns the text with every option marker (see option()) replaced by `prefix`: "--" or "".
+/// Returns the text with every marker of option() replaced by `prefix`: "--" for the command line, "" for the library.
 std::string with_option_prefix(std::string text, std::string_view prefix);
-/// Returns the error with the option markers in all its texts replaced by `prefix`.
+/// Returns the error with every marker of option() in all its texts replaced by `prefix`: "--" for the command line, ""
+/// for the library.
 Error with_option_prefix(Error error, std::string_view prefix);
 
 /// Formats an error for printing: `where: error: text`, then the notes, one a line. Option markers become `prefix`, and

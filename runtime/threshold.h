@@ -11,16 +11,17 @@
 
 namespace lehr {
 
-/// A number of type T with a name, "file.number", by which Thresholds may move it.
+/// A number of type T that chooses between two implementations of the same computation, with a name "file.number" by
+/// which tests may move it (Thresholds).
 template <class T>
 class Threshold {
  public:
   /// Makes a threshold with its usual value.
   constexpr Threshold(std::string_view name, T value) : name_(name), value_(value) {}
 
-  /// Returns the name.
+  /// Returns the name, "file.number".
   constexpr std::string_view name() const { return name_; }
-  /// Returns the usual value.
+  /// Returns the value that holds unless a test moves the threshold.
   constexpr T usual() const { return value_; }
 
  private:
@@ -48,7 +49,7 @@ class Thresholds {
     }
   }
 
-  /// Returns the value of a threshold.
+  /// Returns the value that holds for a threshold: the one it was moved to, else the usual one.
   template <class T>
   T operator[](const Threshold<T>& threshold) const {
     const auto moved = values_.find(threshold.name());

@@ -73,7 +73,7 @@ Error score_error(std::string text, std::vector<std::string> notes = {});
 /// Returns the model with compound distributions of observations as written in its text, so that their densities are
 /// evaluated in closed form: Student's t, and not a Normal with a random weight.
 model::Model with_whole_compounds(model::Model m);
-/// Returns the model with a multiplicity (`times`) on each plate of single observations, so that these can be taken out
+/// Returns the model with a multiplicity (`times`) on each plate of single observations, so that these can be left out
 /// one by one, and adds ones for it to the data. Such a plate is nested in the items, and one observed variable alone
 /// lies on it, none of whose plates has a multiplicity yet. An observation that is held out then gets multiplicity 0,
 /// which also removes the variables that belong to it alone.
