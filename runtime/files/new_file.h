@@ -8,11 +8,12 @@
 
 namespace lehr {
 
-/// What happens to a symbolic link, pipe or device under the target's name. `followed`: the link's target is replaced,
-/// and the pipe or device is written to. `replaced`: the new file takes the name.
+/// What an AtomicFile does with a symbolic link, pipe or device that has the target's name. `followed`: the link's
+/// target is replaced, and the pipe or device is written to. `replaced`: the new file takes the name.
 enum class ExistingTarget { followed, replaced };
 
-/// A file being written, under a temporary name beside its target. Without finish(), the destructor removes it.
+/// A file being written in pieces, under a temporary name beside its target. finish() gives it the target's name;
+/// without it, the destructor removes the file.
 class AtomicFile {
  public:
   /// Opens the temporary file. `mode` is the permissions of a new file before the umask; an existing file keeps its
@@ -26,7 +27,8 @@ class AtomicFile {
 
   /// Appends bytes to the file. Fails as write_file() does; the value is always true.
   Result<bool> append(std::string_view bytes);
-  /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space. The value is always true.
+  /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space, so that a set of files can be
+  /// written first and renamed together. The value is always true.
   Result<bool> sync();
   /// Flushes the file and renames it to the target. Nothing can be appended after it. The value is always true.
   Result<bool> finish();

@@ -11,14 +11,15 @@
 
 namespace lehr {
 
-/// An open file for reading at any offset. It owns the descriptor and can be moved.
+/// An open file for reading at any offset, which notices if another program changes the file; out-of-core data are read
+/// by it. It owns the descriptor and can be moved.
 class RandomAccessFile {
  public:
   /// Opens a regular file. The error names the path and the reason.
   static Result<RandomAccessFile> open(const std::string& path);
   /// Moves the open file from `other`, which has none afterwards.
   RandomAccessFile(RandomAccessFile&& other) noexcept;
-  /// An open file is never replaced by another.
+  /// Not assignable: an open file is never replaced by another.
   RandomAccessFile& operator=(RandomAccessFile&&) = delete;
   /// Closes the file, if there is one.
   ~RandomAccessFile();
@@ -30,10 +31,11 @@ class RandomAccessFile {
   /// Replaces the contents of `to` by `count` bytes from offset `at`. Returns an error if they cannot be read, or if
   /// the file has changed since it was opened.
   std::optional<Error> read(std::uint64_t at, std::uint64_t count, std::string& to) const;
-  /// Returns an error if size or time of modification differ from those at open(); for code that reads the path by
-  /// itself.
+  /// Returns an error if size or time of modification differ from those at open(), else nothing. For code that reads
+  /// the path by itself.
   std::optional<Error> changed() const;
-  /// Returns a new descriptor of the same file, owned by the caller; -1 on failure.
+  /// Returns a new descriptor of the same file, owned by the caller, for a library that reads from a descriptor
+  /// (libzip); -1 on failure.
   int duplicate() const;
 
  private:
