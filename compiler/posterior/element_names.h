@@ -32,8 +32,8 @@ std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate
 std::size_t first_number(const SavedFit& fit, const std::string& plate);
 
 /// Returns the printed name of element `index` of a plate: its label, or its plate and number, or the number alone if
-/// the name of the plate is empty. The name of an element of a nested plate begins with that of its row, as in "series
-/// 3, time 12".
+/// the name of the plate is empty. Without a label, the name of an element of a nested plate begins with that of its
+/// parent, as in "series 3, time 12".
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index);
 /// Returns the printed name of the element at a row-major position of an array over several plates: the names of its
 /// elements along each axis, separated by commas.

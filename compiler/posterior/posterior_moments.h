@@ -102,7 +102,7 @@ class PosteriorMoments {
   std::optional<double> variance(const Polynomial& p);
 
  private:
-  /// Returns true if the element is latent and some observation depends on it.
+  /// Returns true if the element is latent and d-connected to data, so that its marginal is that of its factor.
   bool is_d_connected(Element e) const {
     return !model_[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
@@ -115,7 +115,8 @@ class PosteriorMoments {
   std::optional<ElementMarginal> of_member(Element e) const;
   /// Returns the mean of a monomial: its coefficient times the product of the moments of the independent factors.
   std::optional<double> moment(const Monomial& m);
-  /// Returns the mean of a product of atoms of one factor.
+  /// Returns the mean of a product of atoms of one factor; nullopt if it is not available, as for three or more numbers
+  /// that are not points.
   std::optional<double> moment(const Atoms& of_one_factor);
   /// Returns the mean of the product of two atoms of one factor, or nullopt if it is not available.
   std::optional<double> pair(const Atom& a, const Atom& b);
@@ -125,11 +126,12 @@ class PosteriorMoments {
   /// Returns the covariance of two numbers of different elements of one factor: members of a joint factor, or steps of
   /// a chain. Returns nullopt for all others.
   std::optional<double> within_factor(const Atom& a, const Atom& b);
-  /// Returns the step of a chain, and the coordinate in it, of an atom.
+  /// Returns which step of its chain the number of an atom belongs to, and its coordinate in that step.
   StepCoordinate step_of(const Atom& a);
   /// Returns the covariances of a joint factor, or null. Cached.
   const JointCovariance* joint_of(conditionals::BlockId b);
-  /// Computes the covariances between the steps of a chain from the densities in the model.
+  /// Computes the joint distribution of the steps of a Gaussian chain from the densities in the model; nullopt where
+  /// steps_of() is null.
   std::optional<StepCovariance> steps_from_model(conditionals::BlockId b);
   /// Returns the block that the atom's variable belongs to.
   conditionals::BlockId block_of(const Atom& a) const {

@@ -20,8 +20,9 @@ struct PosteriorAsPrior {
 Result<PosteriorAsPrior> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
                                               const SavedFit& fit, double forget);
 
-/// Adds to `data` the constants of the model (arrays that do not lie on items) that it lacks, with the values that the
-/// fit stores. Predictions and scores from a saved fit thus need only the new data.
+/// Adds to `data` the array constants of the model (`const a0[topic];`) that it lacks, with the values that the fit
+/// stores, so that predictions, scores and updates need only the new data. Constants that the fit does not store are
+/// left out.
 void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);
 
 }  // namespace lehr

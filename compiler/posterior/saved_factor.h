@@ -62,8 +62,8 @@ class SavedSparse {
   /// positive definite.
   static std::shared_ptr<const SavedSparse> read(const SavedVariable& v);
 
-  const std::vector<double>& mean() const { return mean_; }      // by coordinate
-  const math::SparseNormal& normal() const { return *normal_; }  // the vector minus its mean
+  const std::vector<double>& mean() const { return mean_; }      // the means, by coordinate
+  const math::SparseNormal& normal() const { return *normal_; }  // the distribution of the vector minus its mean
 
  private:
   std::vector<double> mean_;

@@ -72,7 +72,7 @@ struct OuterTerm {
   std::optional<std::size_t> statistic;
   /// The entry of the statistic that the term is multiplied by, one index for each axis.
   std::vector<density::IndexId> at;
-  /// The residual form that the term is the pairs of, as an index into Schedule::residuals.
+  /// If the term is a sum over pairs that has a residual form, that form, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
   /// With a cached statistic, the whole term without a division. The factors inside the cached sum read it; the others
   /// read `term` times the statistic.
@@ -93,7 +93,7 @@ struct OuterTerm {
 struct Residual {
   /// The factor c of the pairs: what depends on neither r nor r'.
   Term common;
-  /// One of the two factors of the pairs.
+  /// One of the two factors A and B of the pairs, with its sum.
   struct Side {
     /// A(e, r), one summand of the sum S(e). Its index variables are those of S, then r.
     Term summand;
@@ -151,7 +151,7 @@ struct ItemStage {
 
 /// A step of a sweep that updates all elements of one block.
 struct BlockUpdate {
-  BlockId block;  // the block
+  BlockId block;  // the block that is updated
 };
 
 /// A step of a sweep: an item stage, or the update of one block.
@@ -170,7 +170,7 @@ struct SweepEntry {
 
 /// Which terms of the log joint a temperature divides in annealing and tempering.
 enum class Tempering {
-  data,       // terms of the data and of local variables, see tempered_origins
+  data,       // terms of the data, and priors of those local variables that can be integrated out
   likelihood  // observed statements and potentials; priors keep temperature 1
 };
 
@@ -234,7 +234,7 @@ struct RescaledPrior {
   BlockId block;
   /// True if it has an element for each component; else it has one element.
   bool by_component = false;
-  /// The uses of the block outside the priors that the invariance changes.
+  /// The occurrences of the scale in terms outside the priors that the invariance changes.
   std::vector<conditionals::Use> rest = {};
 };
 
@@ -243,7 +243,7 @@ struct RescaledPrior {
 struct Follower {
   /// The block of the matrix; its axis and its vectors run over the components.
   BlockId block;
-  /// The uses of the block outside these forms.
+  /// The occurrences of the matrix in terms outside the quadratic forms.
   std::vector<conditionals::Use> rest = {};
 };
 
@@ -271,11 +271,11 @@ struct QuadraticForm {
 /// ELBO only by the priors of the variables and by their entropies. Coordinate ascent takes steps along it, because its
 /// sweeps move there slowly.
 struct Invariance {
-  /// The plate of the components.
+  /// The plate of the components k, which the change of basis mixes.
   model::PlateId plate;
   /// True if R must be diagonal: each component is scaled by itself.
   bool diagonal = false;
-  /// The variables that are changed.
+  /// The variables that are changed: some by R, the others by its transposed inverse.
   std::vector<Transformed> variables = {};
   /// The scales in the priors of the variables whose factors are computed anew after a change.
   std::vector<RescaledPrior> scales = {};
@@ -342,9 +342,9 @@ struct Schedule {
   std::vector<OuterTerm> outer;
   /// The residual forms that OuterTerm::residual refers to: sums over pairs, computed in linear time.
   std::vector<Residual> residuals;
-  /// The changes of basis that leave the likelihood alone; empty unless PlanOptions::invariances.
+  /// The changes of basis that leave the likelihood alone; empty unless PlanOptions::invariances is true.
   std::vector<Invariance> invariances;
-  /// The shifts and changes of scale that leave the likelihood alone; empty unless PlanOptions::invariances.
+  /// The shifts and changes of scale that leave the likelihood alone; empty unless PlanOptions::invariances is true.
   std::vector<Shift> shifts;
   /// The number of arrays that the statistics, residual forms and shifts need; their ids are 0 .. arrays - 1.
   std::size_t arrays = 0;
