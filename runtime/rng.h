@@ -11,7 +11,7 @@
 namespace lehr {
 
 /// Scrambles 64 bits, so that each bit of the result depends on all of them: the output function of SplitMix64 (Steele,
-/// Lea & Flood 2014).
+/// Lea & Flood 2014). Seeds and orders of minibatches are made by it.
 std::uint64_t mix_bits(std::uint64_t x);
 
 /// A pseudo-random generator (xoshiro256++) with 256 bits of state. Generators of different (seed, stream) pairs are

@@ -35,8 +35,9 @@ class Thresholds {
  public:
   /// Has the usual values of all thresholds.
   Thresholds() = default;
-  /// Moves the thresholds of a list "name=value,name=value". Entries without "=" are ignored. A value that does not
-  /// begin with a number counts as 0. The first of two entries for one name counts. Names are not checked.
+  /// Has the usual values of all thresholds but those in a list "name=value,name=value", which are moved. Entries
+  /// without "=" are ignored. A value that does not begin with a number counts as 0. The first of two entries for one
+  /// name counts. Names are not checked.
   explicit Thresholds(std::string_view list) {
     while (!list.empty()) {
       const std::string_view entry = list.substr(0, list.find(','));

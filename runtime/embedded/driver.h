@@ -24,7 +24,8 @@ std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);
 /// there are no factors until lehr_load.
 std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,
                        std::uint64_t seed);
-/// Sets when the iteration over the local blocks of an item stops: iterations >= 1 and a relative tolerance >= 0.
+/// Sets when the iteration over the local blocks of an item stops in later steps and inferences: after `iterations` >=
+/// 1, or at a relative tolerance >= 0.
 std::int32_t lehr_set_accuracy(const Model* m, void* state, std::int64_t iterations, double tolerance);
 
 /// Makes one sweep of coordinate ascent over all factors, with the terms of the data times `inverse_temperature`.
@@ -71,15 +72,17 @@ std::int32_t lehr_draw(const Model* m, void* state, double* values, std::size_t 
 
 /// Writes the ELBO at temperature 1, in nats, of the factors that were last inferred.
 std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
-/// Writes the expected log density of the data and their local variables.
+/// Writes the expected log density of the data and their local variables, in nats, under the factors that were last
+/// inferred. It is the energy that lehr_temper needs.
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);
 /// Infers the items of a data set like lehr_infer and writes a lower bound of their log predictive density.
 std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double* nats);
 /// Updates the local factors and writes the energy of each item (its expected log density, `count` numbers), for
 /// tempering by item. Only objects built with --item-temperatures have it.
 std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data, double* nats, std::size_t count);
-/// Computes the factor of a latent temperature on a grid of `levels` temperatures. It needs the energy of the data and
-/// the log normaliser of each temperature. Writes E[1/T] and, unless `posterior` is null, the probabilities.
+/// Computes the factor of a latent temperature of all data on a grid of `levels` temperatures, for variational
+/// tempering. It needs the energy of the data (lehr_data_energy) and the log normaliser of each temperature. Writes
+/// E[1/T], which the next step takes, and, unless `posterior` is null, the probabilities.
 std::int32_t lehr_temper(const Model* m, const double* temperatures, const double* log_normalisers, std::int64_t levels,
                          double energy, double* posterior, double* inverse_temperature);
 
@@ -99,6 +102,6 @@ std::int32_t lehr_save(const Model* m, void* state, void* saved, std::size_t byt
 /// the state has no data set. A saved state that is refused changes nothing.
 std::int32_t lehr_load(const Model* m, void* state, const void* saved, std::size_t bytes);
 
-/// Returns the message of a status. The text is constant and never null.
+/// Returns the message of a status that a function of the object returned. The text is constant and never null.
 const char* lehr_error(const Model* m, std::int32_t status);
 }

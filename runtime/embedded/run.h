@@ -6,7 +6,7 @@ namespace lehr::embedded {
 
 /// A built model together with the state in the caller's memory on which one call of a built object's function works.
 struct Run {
-  const Model& m;  // the tables
+  const Model& m;  // the tables of the built model
   State& s;        // the state, in memory of the caller
 
   /// Returns the machine over the state's memory.
@@ -31,8 +31,8 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
 /// get weight 0 and proper values. Does nothing if the object has no carried priors.
 void begin_priors(const Run& r);
 
-/// Sets the factors of the items to their priors and the weights to 1, for items whose factors are not stored; returns
-/// a status.
+/// Sets the factors of the items in the present data set to their priors, so that the items are inferred anew, and the
+/// weights of a sweep (Weights) to 1. Returns a status.
 std::int32_t reset_items(const Run& r);
 
 /// Computes the statistics of the present factors before a sweep that reads them before it computes them, if they are

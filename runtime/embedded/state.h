@@ -56,12 +56,12 @@ struct State {
   double scale;                // factor on sums over a minibatch: all items / items of the minibatch
   std::int64_t* sizes;         // by slot: sizes of the present data set
   std::int64_t* outer_sizes;   // by slot: sizes with the number of all items, which code outside the items counts
-  std::int64_t* next_sizes;    // sizes of a data set that is being checked
-  std::int64_t* capacity;      // the largest sizes that fit
-  std::int64_t* run_sizes;     // scratch sizes, see Machine::run_sizes
+  std::int64_t* next_sizes;    // by slot: sizes of a data set that is being checked
+  std::int64_t* capacity;      // by slot: the largest sizes that fit, from the caller's GivenSizes
+  std::int64_t* run_sizes;     // scratch: run-time sizes while a run of items is processed (Machine::run_sizes)
   lehr_buffer *table,          // pointer to each buffer; data are in the caller's memory
-      *run_table;              // scratch table, see Machine::run_table
-  std::int64_t* order;         // scratch of starts, see Start::order
+      *run_table;       // scratch: a second table of buffers while a run of items is processed (Machine::run_table)
+  std::int64_t* order;  // scratch: permutations that a random start draws (Start::order)
 };
 
 /// The sizes that the caller gives when a state is made: the struct NAME_sizes of the generated header. It is the

@@ -32,7 +32,8 @@ struct DataArray {
   /// Sparse counts of a matrix: `values` are columns from 0, whatever number the plate counts from.
   bool of_columns = false;
   bool named_by_binding = false;  // true if the name is from the binding (`x=file`), false if from the file
-  /// Largest value that the whole array can have, if above those here (an excerpt, a matrix); else -1.
+  /// Largest value that the array can have, where `values` does not show it: in an excerpt of a file, or the last
+  /// column of a sparse matrix. -1: the values show it.
   double largest = -1;
   std::string source;  // origin, for messages: "points.csv, column 'x'"
   /// Further arrays of this name from other files, such as a key column that several tables have.

@@ -40,28 +40,28 @@ struct LabelledArrays {
   std::vector<ArrayGroup> groups = {};                 // the groups of arrays, in the order in which they are written
 };
 
-/// Serialises a LabelledArray (bytes.h).
+/// Serialises a LabelledArray (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, LabelledArray& x) {
   a(x.name, x.shape, x.values, x.integer, x.axes);
 }
-/// Serialises a Coordinate (bytes.h).
+/// Serialises a Coordinate (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, Coordinate& c) {
   a(c.name, c.axis, c.labels, c.values);
 }
-/// Serialises an ArrayGroup (bytes.h).
+/// Serialises an ArrayGroup (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, ArrayGroup& g) {
   a(g.name, g.coordinates, g.arrays);
 }
-/// Serialises LabelledArrays (bytes.h).
+/// Serialises LabelledArrays (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, LabelledArrays& all) {
   a(all.attributes, all.groups);
 }
 
-/// Returns the group of that name in a file of draws, or null.
+/// Returns the group of that name ("posterior") in draws read from a file, or null.
 inline const ArrayGroup* find_group(const LabelledArrays& arrays, std::string_view name) {
   for (const ArrayGroup& g : arrays.groups)
     if (g.name == name) return &g;

@@ -16,16 +16,17 @@ enum class ExistingTarget { followed, replaced };
 /// without it, the destructor removes the file.
 class AtomicFile {
  public:
-  /// Opens the temporary file. `mode` is the permissions of a new file before the umask; an existing file keeps its
-  /// own. Errors are those of write_file().
+  /// Opens the temporary file for a target at `path`. `mode` is the permissions of a new target before the umask; an
+  /// existing one keeps its own. ExitCode::internal if the disk is full or fails, ExitCode::usage if the path cannot be
+  /// written.
   static Result<AtomicFile> begin(const std::string& path, unsigned mode = 0666,
                                   ExistingTarget existing = ExistingTarget::followed);
   /// Moves the file that is being written.
   AtomicFile(AtomicFile&&) noexcept;
-  /// Removes the temporary file unless finish() has renamed it.
+  /// Removes the temporary file unless finish() has given it the target's name.
   ~AtomicFile();
 
-  /// Appends bytes to the file. Fails as write_file() does; the value is always true.
+  /// Appends bytes to the file. ExitCode::internal if the disk is full or fails; the value is always true.
   Result<bool> append(std::string_view bytes);
   /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space, so that a set of files can be
   /// written first and renamed together. The value is always true.
@@ -34,7 +35,7 @@ class AtomicFile {
   Result<bool> finish();
 
  private:
-  /// The state of a file that is being written (atomic_file.cpp).
+  /// The file that is being written and its names (atomic_file.cpp).
   struct Open;
   /// Makes an AtomicFile of an open temporary file.
   explicit AtomicFile(std::unique_ptr<Open> open);

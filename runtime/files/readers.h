@@ -23,7 +23,9 @@ namespace lehr {
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// Parses a table as parse_csv() does, with tabs as separators.
+/// Parses a table with tabs as separators, whose first line names the columns. With an empty `name` the result has one
+/// array for each column: those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is
+/// the columns listed, or all numeric ones. A single column gives a vector, and may be text.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
@@ -49,8 +51,9 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part);
 
-/// Parses an SVMlight or LIBSVM file into one array `name`: counts, with `part` "dense" all numbers, with "label" the
-/// labels. Columns count from 1, or from 0 if some line has a column 0.
+/// Parses an SVMlight or LIBSVM file (`LABEL column:value ...` on each line) into one array `name`: a ragged array of
+/// column numbers with counts, with `part` "dense" all numbers, with "label" the labels of the rows. Columns count from
+/// 1, or from 0 if some line has a column 0.
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 
@@ -60,8 +63,9 @@ Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, 
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// Parses an AnnData file: the matrix X, or the array at the path `part`, with the names of observations and variables
-/// as labels.
+/// Parses an AnnData file into one array `name`: the matrix X, or the array at the path `part`. A sparse matrix gives
+/// its counts, or with ",dense" behind the path all numbers. The names of observations and variables become labels of
+/// its axes.
 Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 

@@ -30,7 +30,8 @@ class RowFile {
   virtual ~RowFile() = default;
   /// Returns the number of rows in the file.
   virtual std::int64_t rows() const = 0;
-  /// Returns the bytes of an excerpt that has only the rows in `runs`, which are ascending. Fails if the file cannot be
+  /// Returns the bytes of an excerpt: a complete file that has only the rows in `runs`, which are ascending, for the
+  /// ordinary parser. It has the same format, or NPY for arrays of archives and HDF5 files. Fails if the file cannot be
   /// read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
   /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
@@ -48,7 +49,7 @@ Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& member);
 /// Opens an array of numbers in an HDF5 file for reading its rows in pieces. Its excerpts are NPY files of doubles.
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part);
-/// Returns the names of the arrays in an NPZ archive.
+/// Returns the names of the arrays in an NPZ archive, without `.npy`.
 Result<std::vector<std::string>> list_members(const std::string& path);
 
 /// A `--data` binding (dataset.h) whose file is read in pieces, because the data do not fit into memory (`--stream`).
@@ -69,7 +70,7 @@ class RowBinding {
   Result<Dataset> read(std::span<const RowRange> runs) const;
 
  private:
-  std::string path_, text_;              // `text_` is the binding by which an excerpt is parsed
+  std::string path_, text_;              // path of the file, and the binding by which an excerpt is parsed
   std::shared_ptr<const RowFile> file_;  // shared by copies
 };
 

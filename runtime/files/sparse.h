@@ -11,11 +11,12 @@
 
 namespace lehr {
 
-/// Largest number of rows or columns, and largest count; larger ones would make plates of absurd size.
+/// Largest number of rows or columns, and largest count, that is read of a sparse matrix; larger ones would make plates
+/// of absurd size.
 inline constexpr std::int64_t kLargestIndex = 2147483647;
 
-/// Most rows of a matrix for each byte of its file. Empty rows take no bytes, so a damaged number of rows could
-/// otherwise exhaust memory.
+/// Most rows that a sparse matrix may claim for each byte of its file. Empty rows take no bytes, so a damaged number of
+/// rows could otherwise exhaust memory.
 inline constexpr std::int64_t kMostRowsPerByte = 256;
 
 /// A sparse matrix from a file, by rows (CSR). The entries of row i are at positions row_offsets[i] .. row_offsets[i +
@@ -51,8 +52,9 @@ bool is_count(double value);
 inline constexpr const char* kNotCountsNote =
     "sparse matrices hold counts; `:dense` after the file reads any numbers, with the zeros";
 
-/// Converts a matrix of counts to a ragged array: for each row the columns of its nonzero entries, with the counts as
-/// multiplicity, as parse_ldac() gives. An error if an entry is not a count, or if there are no rows.
+/// Converts a sparse matrix of counts to the ragged array that a model of documents reads: for each row the columns of
+/// its nonzero entries, with the counts as multiplicity, as parse_ldac() gives. An error if an entry is not a count, or
+/// if there are no rows.
 Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path);
 
 /// Converts a matrix to a dense array of rows x columns, zeros included; repeated entries are added. An error if it
