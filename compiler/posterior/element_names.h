@@ -22,13 +22,13 @@ struct PlatePosition {
   std::size_t number = 0;
 };
 /// Returns the path to element `index` of a plate, counted among all its elements, so that tables can print a column
-/// for each enclosing plate: one entry for each of these, outermost first, then the element itself. If the plate is not
-/// nested, if the fit does not store which parent its elements have, or if the element has a label, the path has a
+/// for each enclosing plate. It has one entry for each of these, outermost first, then the element itself. If the plate
+/// is not nested, the fit does not store which parent its elements have, or the element has a label, the path has a
 /// single entry: the plate and `index`.
 std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
 
-/// Returns the number that is printed for the first element below each parent of a nested plate (the model may count
-/// from 1, for example). 0 for other plates, and if the fit does not store the parents of the elements.
+/// Returns the number that is printed for the first element below each parent of a nested plate, for a model may count
+/// from 1. 0 for other plates, and if the fit does not store the parents of the elements.
 std::size_t first_number(const SavedFit& fit, const std::string& plate);
 
 /// Returns the printed name of element `index` of a plate: its label, or its plate and number, or the number alone if

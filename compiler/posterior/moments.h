@@ -46,7 +46,7 @@ std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariabl
 /// that has none, where that of the factor holds. Null if the fit has none for the variable.
 const NamedArray* corrected_sds(const SavedFit& fit, const SavedVariable& v);
 
-/// Computes mean and standard deviation of every number of a variable of a fit, as reports and tables show them:
+/// Computes mean and standard deviation of every number of a variable of a fit, as reports and tables show them. It is
 /// moments() with the family named in the fit, then with corrected standard deviations (`--sds`) where there are some.
 /// Returns nullopt as moments() does, and for a family that does not exist.
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);

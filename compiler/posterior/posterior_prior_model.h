@@ -44,10 +44,12 @@ Error not_a_prior(const std::string& variable, const std::string& why);
 enum class OriginalPriors { replaced, retained };
 
 /// Changes a model so that the factors of global variables are its priors. Their parameters become givens, whose values
-/// another step supplies. `complete` is the analysis of `resolved`. Fails, without a location in the error, if the
-/// model has potentials or no global variable, or for a factor that cannot be a prior: a point, a chain, a sparse
-/// factor, one of a category with a number, one of a variable with observed values, one whose family cannot be written
-/// with its parameters, and with OriginalPriors::retained any joint factor (`guide joint`).
+/// another step supplies. `complete` is the analysis of `resolved`.
+///
+/// Fails, without a location in the error, if the model has potentials or no global variable, or if a factor cannot be
+/// a prior. That is a point, a chain, a sparse factor, one of a category with a number, one of a variable with observed
+/// values, or one whose family cannot be written with its parameters. With OriginalPriors::retained no joint factor
+/// (`guide joint`) can.
 Result<PosteriorPriorModel> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
                                                  OriginalPriors own);
 /// Returns true if the given was added by make_posterior_prior() or with_updates(): a parameter of a factor that has

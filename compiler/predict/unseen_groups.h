@@ -26,8 +26,8 @@ struct EnlargedData {
 };
 
 /// Enlarges the plates of global parameters for a prediction, so that elements which the fit does not have are
-/// predicted: by `given`, by labels in the data that the fit does not have, and to the length of arrays in the data.
-/// Rows and arrays on other plates, which the data size, get the elements of PlateSizes::more.
+/// predicted. A plate grows by `given`, by labels in the data that the fit does not have, and to the length of arrays
+/// in the data. Rows and arrays on other plates, which the data size, get the elements of PlateSizes::more.
 ///
 /// ExitCode::data if a plate would shrink, or would grow although its size is constant or its elements are values or
 /// components of a latent variable. It is also an error if the data number an element beyond the end of a plate that

@@ -24,9 +24,9 @@ struct PlotContext {
   const BoundData* data = nullptr;      // the data, bound to the model, or null
 };
 
-/// Chooses the plot of one variable by its family, plates and sizes, and returns it as HTML: bands along an ordered
-/// plate, heat maps of matrices, ranked lists of large simplexes, intervals of a few numbers, a histogram of many. `n`
-/// has its posterior means and intervals, `context` the model and data if they are available.
+/// Chooses the plot of one variable by its family, plates and sizes, and returns it as HTML. An ordered plate gives
+/// bands, a matrix a heat map, a large simplex a ranked list, a few numbers intervals, many a histogram. `n` has its
+/// posterior means and intervals, `context` the model and data if they are available.
 Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& options);
 
 /// Returns true if the posterior of the variable is a single number, also if it has axes of extent 1. The report shows

@@ -34,8 +34,8 @@ enum class Storage {
   fused    // fused responsibilities of a local category: formed, used and not stored
 };
 
-/// A sum over items of data and statistics of their factors (an expected sufficient statistic), which is formed once
-/// and read by many updates, with the table that it is multiplied by in the log joint.
+/// A sum over items of data and statistics of their factors (an expected sufficient statistic), with the table that it
+/// is multiplied by in the log joint. The sum is formed once and read by many updates.
 struct Statistic {
   /// The array S of the sums, and the array G of the table: the expected natural parameters that item stages read in
   /// place of the global factors. Both have the same axes.

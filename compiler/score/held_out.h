@@ -79,12 +79,13 @@ model::Model with_whole_compounds(model::Model m);
 /// which also removes the variables that belong to it alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 
-/// Returns the settings by which new data are bound to match a saved fit: its constants that are numbers, words, sizes
-/// and labels of the plates of global parameters, and the rows of these plates to which data refer.
+/// Returns the settings by which new data are bound to match a saved fit. They are its words, its constants that are
+/// numbers, and of plates of global parameters the sizes, the labels, and the rows to which data refer.
 Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
 
-/// Returns the settings by which new data are bound to match a model fitted to `data`: constants that are numbers,
-/// words, sizes and labels of the plates of global parameters, and the rows of these plates to which data refer.
+/// Returns the settings by which new data are bound to match a model fitted to `data`. They are its words, its
+/// constants that are numbers, and of plates of global parameters the sizes, the labels, and the rows to which data
+/// refer.
 Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 
 /// A model with held-out data, compiled, which computes the held-out score of posteriors: of a saved fit (`lehr

@@ -51,9 +51,9 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part);
 
-/// Parses an SVMlight or LIBSVM file (`LABEL column:value ...` on each line) into one array `name`: a ragged array of
-/// column numbers with counts, with `part` "dense" all numbers, with "label" the labels of the rows. Columns count from
-/// 1, or from 0 if some line has a column 0.
+/// Parses an SVMlight or LIBSVM file (`LABEL column:value ...` on each line) into one array `name`. That is a ragged
+/// array of column numbers with counts, with `part` "dense" all numbers, with "label" the labels of the rows. Columns
+/// count from 1, or from 0 if some line has a column 0.
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 

@@ -38,9 +38,9 @@ Error data_error(std::string where, std::string text, std::vector<std::string> n
 /// Checks that `part`, a view into `bytes`, is UTF-8. Returns an error with line, byte and remedy if it is not.
 std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part);
 
-/// Returns a hint for a name in a message that does not exist: "did you mean 'x'?" with the nearest of `names` if its
-/// edit distance is at most a third of the length of `wanted`, or 1. Otherwise it lists the first dozen names, or says
-/// that there are none.
+/// Returns a hint for messages about a name that does not exist, `wanted`. It is "did you mean 'x'?" with the nearest
+/// of `names` if its edit distance is at most a third of the length of `wanted`, or 1. Otherwise it lists the first
+/// dozen names, or says that there are none.
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
 /// Joins alternatives for a message: "a, b or c".
