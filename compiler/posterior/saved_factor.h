@@ -66,8 +66,8 @@ class SavedSparse {
   const math::SparseNormal& normal() const { return *normal_; }  // the distribution of the vector minus its mean
 
  private:
-  std::vector<double> mean_;
-  math::SparsePattern pattern_;
+  std::vector<double> mean_;                  // the means, by coordinate
+  math::SparsePattern pattern_;               // where the precision has entries
   std::optional<math::SparseNormal> normal_;  // refers to `pattern_`
 };
 

@@ -160,8 +160,8 @@ class HeldOut {
   std::vector<model::IndexVarId> item_vars(const model::Statement& s) const;
   /// The scored observations of each item, and the plate of the items; none if there is one item.
   struct Items {
-    std::optional<model::PlateId> plate;
-    std::vector<std::vector<Observation>> observations;
+    std::optional<model::PlateId> plate;                 // the plate of the items; none if there is one item
+    std::vector<std::vector<Observation>> observations;  // by item: its scored observations
   };
   /// Groups the scored observations by item. Fails if they lie on items of different plates.
   Result<Items> by_items(const ModelEvaluator& forward) const;

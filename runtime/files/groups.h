@@ -48,6 +48,7 @@ class GroupedBindings {
   Result<Dataset> read(std::size_t group) const;
 
  private:
+  /// The bindings, each with its file split into groups or read as a whole (binding.cpp).
   struct Impl;
   explicit GroupedBindings(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;  // the files that were read; shared by copies

@@ -69,7 +69,7 @@ class LineTokenizer {
  private:
   /// The file, the lines not read yet, the rest of the line, and the last word.
   std::string_view bytes_, rest_, line_ = bytes_.substr(0, 0), word_ = line_;
-  const std::string& path_;
+  const std::string& path_;  // path of the file, for messages
 };
 
 }  // namespace lehr

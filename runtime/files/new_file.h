@@ -39,7 +39,7 @@ class AtomicFile {
   struct Open;
   /// Makes an AtomicFile of an open temporary file.
   explicit AtomicFile(std::unique_ptr<Open> open);
-  std::unique_ptr<Open> open_;
+  std::unique_ptr<Open> open_;  // the file that is being written; null after a move
 };
 
 }  // namespace lehr
