@@ -85,7 +85,7 @@ class Writer {
       (*this)(key, value);
   }
 
-  std::string& bytes_;  // the output; owned by the caller
+  std::string& bytes_;  // the string to which bytes are appended; owned by the caller
 };
 
 /// Deserialises what Writer wrote, in the same order. Every function throws std::out_of_range if the remaining bytes

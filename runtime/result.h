@@ -21,7 +21,7 @@ enum class ExitCode : int { done = 0, internal = 1, usage = 2, model = 3, data =
 
 /// An error as a value: what is wrong, where, of which kind, and how to mend it.
 struct Error {
-  ExitCode code = ExitCode::internal;  // kind of the failure
+  ExitCode code = ExitCode::internal;  // kind of the failure, and the exit code of the command
   std::string where;  // subject, printed before "error:": "points.csv:7:3", "file.npz" or option("data"); may be empty
   std::string text;   // what is wrong, one sentence
   std::vector<std::string> notes;  // remedies and further locations, printed one a line after the text
@@ -66,7 +66,7 @@ class Result {
   const Error& error() const { return std::get<1>(state_); }
 
  private:
-  std::variant<T, Error> state_;  // the value, or the error
+  std::variant<T, Error> state_;  // the value of a success, or the error of a failure
 };
 
 }  // namespace lehr

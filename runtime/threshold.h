@@ -25,8 +25,8 @@ class Threshold {
   constexpr T usual() const { return value_; }
 
  private:
-  std::string_view name_;  // "file.number"
-  T value_;                // the usual value
+  std::string_view name_;  // "file.number", by which a test moves the threshold
+  T value_;                // the value that holds unless a test moves the threshold
 };
 
 /// The values of thresholds: the usual ones, except for those that were moved. The compiler uses the values that belong

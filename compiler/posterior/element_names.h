@@ -17,7 +17,7 @@ const std::string* find_label(const SavedFit& fit, const std::string& plate, std
 /// One step of the path to an element of a nested plate, for printing "series 3, time 12": a plate, and the element's
 /// number among the children of one parent.
 struct PlatePosition {
-  std::string plate;  // name of the plate
+  std::string plate;  // name of the plate that the element belongs to
   /// Position from 0 among the elements with the same parent; of a plate that is not nested, among all.
   std::size_t number = 0;
 };

@@ -25,7 +25,8 @@ struct PlateNames {
   };
   std::set<std::string> reserved;  // names of plates and variables; a coordinate with one of these names gets a `_`
   std::map<std::string, std::vector<std::string>> labels;  // labels of the elements, by name of the plate
-  std::map<std::string, ParentIndex> parent_index;         // by the name of the nested plate
+  /// For each nested plate, by name: its parent, and which parent each element has.
+  std::map<std::string, ParentIndex> parent_index;
 };
 
 /// Adds an array of draws to a group, with a name for each axis and the coordinates that describe it. Its first axes

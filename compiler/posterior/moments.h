@@ -16,7 +16,7 @@ namespace lehr {
 struct Moments {
   std::vector<std::int64_t> elements;  // extents of the axes; a nested plate and its parent are one axis
   std::vector<std::int64_t> event;     // event axes: () of numbers, (d) of vectors, (d, d) of matrices
-  std::vector<double> mean;            // mean of each number
+  std::vector<double> mean;  // mean of each number of the variable; of a category, probabilities of its values
   /// Standard deviation of each number; empty where the factor has none: points, categories, bits and spins.
   std::vector<double> sd;
   bool simplex = false;       // true for probabilities, which sum to 1 along the event axis; false for a sampled fit

@@ -13,14 +13,14 @@ namespace lehr {
 /// A variable of a polynomial: one number x of a latent variable as it is, 1 - x, 1 / x, or an entry of the inverse of
 /// a matrix.
 struct Atom {
-  /// The function of the number.
+  /// Which function of the latent number x the atom is.
   enum class Kind : std::uint8_t {
     value,          // x
     complement,     // 1 - x
     inverse,        // 1 / x
     matrix_inverse  // the number at the same place in the inverse of its matrix
   };
-  /// The latent variable.
+  /// The latent variable that the number x belongs to.
   model::VariableId variable;
   std::size_t number = 0;   // position of the number in the variable's array, row-major (ModelEvaluator::values)
   Kind kind = Kind::value;  // which function of the number it is
@@ -31,10 +31,10 @@ struct Atom {
 /// A product of atoms, sorted; an atom is repeated for a power: x, x is x^2. Empty: 1.
 using Atoms = std::vector<Atom>;
 
-/// A coefficient times a product of atoms.
+/// A term of a polynomial: a coefficient times a product of atoms, such as 2 mu[3] w.
 struct Monomial {
   double coefficient = 0;  // the constant that multiplies the atoms
-  Atoms atoms = {};        // sorted; empty: the monomial is a constant
+  Atoms atoms = {};        // the product that is multiplied, sorted; empty: the monomial is a constant
 };
 
 /// A sum of monomials; empty: 0. After merged() no product of atoms occurs twice.
@@ -44,7 +44,7 @@ inline constexpr std::size_t kMaxMonomials = 100'000;
 
 /// Makes the polynomial with the constant value x.
 Polynomial constant(double x);
-/// Returns true if the polynomial has no atoms.
+/// Returns true if no monomial has an atom, so that the polynomial is a plain number.
 bool is_constant(const Polynomial& p);
 /// Returns the value of a polynomial that is_constant(): the sum of its coefficients.
 double constant_value(const Polynomial& p);

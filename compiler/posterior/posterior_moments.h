@@ -29,7 +29,7 @@ class ElementMarginal {
       : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
 
   std::vector<double> mean;                   // mean of each number of the element, row-major
-  std::vector<math::ScalarMarginal> margins;  // the marginal distribution of each number
+  std::vector<math::ScalarMarginal> margins;  // the one-dimensional distribution of each number of the element
   bool fixed = false;                         // true for a point: every number equals its mean with probability 1
 
   /// Returns the covariances and inverse moments; in a factor of a mean and its precision, those of both variables.
@@ -40,8 +40,8 @@ class ElementMarginal {
   }
 
  private:
-  std::function<math::Spread()> form_;          // computes the second moments
-  mutable std::optional<math::Spread> spread_;  // the second moments, once they are computed
+  std::function<math::Spread()> form_;          // computes covariances and inverse moments, for spread()
+  mutable std::optional<math::Spread> spread_;  // covariances and inverse moments, once spread() has computed them
 };
 
 /// Identifies one independent factor of the posterior: atoms with different keys are independent. All d-connected
@@ -106,7 +106,8 @@ class PosteriorMoments {
   bool is_d_connected(Element e) const {
     return !model_[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
-  /// Makes the marginal of a d-connected element from its factor.
+  /// Makes the marginal of a d-connected element from its factor; nullopt if the factor was not saved or has no
+  /// moments.
   std::optional<ElementMarginal> of_factor(Element e) const;
   /// Makes the distribution of an element that is not d-connected to data given its parents: constants, data, or
   /// categories with values. Returns nullopt if a parent is another latent variable.
@@ -149,17 +150,18 @@ class PosteriorMoments {
 
   const Analysed& analysed_;   // model and schedule that the factors belong to
   const model::Model& model_;  // the model of `symbolic_`; its first variables are those of the fit
-  /// The saved factors, by name of the variable.
+  /// The parameters of the factors of the fit, by name of the variable.
   const std::map<std::string, SavedVariable>& posterior_;
   /// By VariableId and element: true if the element is d-connected to data.
   const std::vector<std::vector<bool>>& d_connected_;
-  /// Evaluates expressions of the model to polynomials.
+  /// Evaluates expressions of the model, such as means of distributions, to polynomials.
   const Symbolic& symbolic_;
-  /// Cached results of of_factor() and given_parents().
+  /// Cached marginals of elements that are d-connected to data, and of those that are not (given their parents);
+  /// nullopt: the element has none.
   std::map<Element, std::optional<ElementMarginal>> of_factors_, given_parents_;
-  /// Cached results of joint_of().
+  /// Cached covariances of joint factors, by block; nullopt: there are none.
   std::map<conditionals::BlockId, std::optional<JointCovariance>> joint_;
-  /// Cached results of steps_of().
+  /// Cached joint distributions of the steps of chains, by block; nullopt: there is none.
   std::map<conditionals::BlockId, std::optional<StepCovariance>> steps_;
 };
 

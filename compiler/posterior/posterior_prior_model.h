@@ -16,7 +16,7 @@ namespace lehr {
 /// A parameter of a factor that has become a given of the model: "mu.mean" of the fit, read from data by the new prior
 /// of `mu`.
 struct PosteriorPriorParameter {
-  conditionals::BlockId block;             // the block of the factor
+  conditionals::BlockId block;             // the block whose factor has the parameter
   const math::FactorParameter* parameter;  // the row of the parameter in the factor's family
   std::string name;                        // name of the parameter in a posterior: "mu.mean"
   model::GivenId given;                    // the given that holds its values
@@ -24,8 +24,8 @@ struct PosteriorPriorParameter {
 
 /// A joint factor whose natural parameters and negative log normaliser have become givens (model::JointPrior).
 struct PosteriorPriorJoint {
-  conditionals::BlockId block;  // the block of the factor
-  std::string name;             // name of the joint variable
+  conditionals::BlockId block;  // the block whose factor has become a prior
+  std::string name;             // name of the joint variable, as in a posterior
   std::size_t prior;            // position of its prior in Model::joint_priors
 };
 
@@ -33,7 +33,7 @@ struct PosteriorPriorJoint {
 struct PosteriorPriorModel {
   model::Model model;                               // the changed model, whose priors are the factors
   std::vector<PosteriorPriorParameter> parameters;  // the new givens, grouped by block
-  std::vector<PosteriorPriorJoint> joint;           // the joint factors that have become priors
+  std::vector<PosteriorPriorJoint> joint;           // the joint factors that have become joint priors of the model
 };
 
 /// Returns the error that the factor of a variable cannot be a prior because of `why`. ExitCode::model.

@@ -27,7 +27,7 @@ using PrecisionBlocks = std::map<std::pair<std::size_t, std::size_t>, Eigen::Mat
 /// A Gaussian chain (a state x[t] that depends on x[t-1]) whose steps consist of the numbers of one or several
 /// variables.
 struct ChainLayout {
-  std::vector<model::VariableId> members;  // the variables whose numbers make up a step
+  std::vector<model::VariableId> members;  // the variables whose numbers at a step make up its state
   std::size_t extent = 0;                  // how many numbers a step has
   /// Step and coordinate of a member's number, by position in its array.
   std::function<StepCoordinate(model::VariableId, std::size_t)> at;

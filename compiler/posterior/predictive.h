@@ -17,7 +17,7 @@ namespace lehr {
 /// How many draws of a chain get predictive quantities: log likelihoods of the observations, and replicated data. A fit
 /// by sampling stores them for model comparison and checks.
 struct PredictivePlan {
-  std::int64_t draws = 0;  // maximum number of draws; 0: none
+  std::int64_t draws = 0;  // how many draws of a chain get them at most; 0: none
   std::string why = {};    // if there are none although some were wanted: the reason
 
   /// Returns k such that every k-th of `of` draws gets predictive quantities; 0: none does.
@@ -58,7 +58,7 @@ class Predictive {
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
   const model::Model& model_;          // the model that was sampled
-  const CentringOffsets& references_;  // the offsets that were subtracted from the data
+  const CentringOffsets& references_;  // the offsets that were subtracted from far data, added back to replicated data
   /// The model at the draw, with the observations and with replicated ones.
   ModelEvaluator observed_, replicated_;
   std::vector<model::VariableId> variables_;  // the observed variables, without auxiliary ones

@@ -46,10 +46,11 @@ class RowFormula {
   /// Null if there is none.
   const model::Parameter* spelled(const std::string& canonical) const;
 
-  const Symbolic& symbolic_;                 // evaluates expressions of the model
-  const model::Distribution& distribution_;  // the distribution in the model
-  const IndexValues& at_;                    // index values of the element
-  std::size_t extent_;                       // extent of the distribution's event axis
+  const Symbolic& symbolic_;  // evaluates expressions of the model
+  /// The distribution whose formulas are evaluated, with the arguments that the model writes.
+  const model::Distribution& distribution_;
+  const IndexValues& at_;  // index values of the element at which formulas are evaluated
+  std::size_t extent_;     // extent of the distribution's event axis
 };
 
 }  // namespace lehr

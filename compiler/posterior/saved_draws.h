@@ -21,7 +21,7 @@ Result<LabelledArrays> stored_draws(const SavedFit& fit);
 
 /// Draws from the factors of a saved variational fit, as draw_factors() makes them.
 struct FactorDraws {
-  LabelledArrays arrays;             // one group `posterior`, with one chain
+  LabelledArrays arrays;             // the draws: one group `posterior`, with one chain
   std::vector<std::string> missing;  // variables whose factors were not saved, or are of an unknown family
 };
 

@@ -17,9 +17,9 @@ namespace lehr {
 
 /// A variational factor with the arrays of its parameters, from a saved fit or from one in memory.
 struct SavedFactor {
-  const math::FamilyRow& row;                // the family of the factor
-  const math::Factor& factor;                // the family's factor or its point factor
-  const SavedVariable& variable;             // the variable; of a joint factor, the mean
+  const math::FamilyRow& row;     // the family of the factor
+  const math::Factor& factor;     // the factor that the arrays belong to: the family's own or its point factor
+  const SavedVariable& variable;  // the variable; of a joint factor, the mean
   const SavedVariable* precision = nullptr;  // the precision variable of a joint factor; null for others
 
   /// Returns the array of an exported parameter, or null if it was not saved.
@@ -28,7 +28,7 @@ struct SavedFactor {
 
 /// The sizes of a factor's saved parameter arrays.
 struct FactorLayout {
-  std::vector<std::int64_t> elements;  // extents of the axes of the variable
+  std::vector<std::int64_t> elements;  // extents of the axes over which the factor has elements
   /// The number of elements, and the extent of the event axis (of a category, the number of its values).
   std::size_t count = 1, extent = 1;
 };
@@ -68,7 +68,7 @@ class SavedSparse {
  private:
   std::vector<double> mean_;                  // the means, by coordinate
   math::SparsePattern pattern_;               // where the precision has entries
-  std::optional<math::SparseNormal> normal_;  // refers to `pattern_`
+  std::optional<math::SparseNormal> normal_;  // the distribution of the vector minus its mean; refers to `pattern_`
 };
 
 /// Returns by PlateId the sizes of the plates that the members of a joint variable lie on, so that their numbers can be

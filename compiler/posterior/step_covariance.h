@@ -37,15 +37,15 @@ class StepCovariance {
   std::vector<std::vector<double>> draw(const std::function<Rng&(std::size_t step)>& rng_of) const;
 
  private:
-  /// One step, relative to its predecessor.
+  /// One step of the chain, with its distribution given its predecessor.
   struct Step {
-    Eigen::VectorXd mean;                    // means of the step's numbers
+    Eigen::VectorXd mean;                    // posterior means of the step's numbers
     Eigen::MatrixXd root;                    // L, with L L' the covariance of the step
     std::optional<std::size_t> predecessor;  // the predecessor; none at the beginning of a sequence
     /// The matrix R of correlations with the predecessor, and a root of 1 - R R'.
     Eigen::MatrixXd correlation, innovation_root;
   };
-  std::vector<Step> steps_;  // all steps, in order
+  std::vector<Step> steps_;  // all steps of the chain, in order; a predecessor comes before
 };
 
 }  // namespace lehr

@@ -46,7 +46,7 @@ class Symbolic {
   /// one atom.
   Polynomial atom(const model::VariableRef& r, const IndexValues& at, std::size_t offset) const;
 
-  const ModelEvaluator& forward_;  // values of data and categories
+  const ModelEvaluator& forward_;  // evaluates what has no latent numbers: data, constants, categories with values
   const model::Model& model_;      // the model whose expressions are evaluated
   std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
 };

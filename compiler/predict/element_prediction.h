@@ -59,11 +59,11 @@ class MixtureSum {
   /// merged.
   Polynomial with_points(const Polynomial& p);
 
-  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  const Symbolic& symbolic_;             // evaluates means and covariances of the model to polynomials
   PosteriorMoments& posterior_moments_;  // marginals of the latent elements
   Elimination& elimination_;             // averages over elements without a marginal
-  const model::Statement& statement_;    // the statement that the element is drawn by
-  const IndexValues& at_;                // index values of the element
+  const model::Statement& statement_;    // the statement that draws the predicted element
+  const IndexValues& at_;                // index values of the predicted element
   ElementPrediction& to_;                // the element's moments and distribution, which are filled in
   std::vector<double> variance_;         // the summed variance of each number; NaN: no closed form
 };

@@ -49,7 +49,7 @@ class Elimination {
   /// statement in the group, position of the element.
   using Rank = std::tuple<std::size_t, std::int64_t, std::size_t, std::size_t>;
 
-  /// Returns the sort key of an element.
+  /// Returns where an element comes in the order in which a simulation would draw: children after their parents.
   Rank rank(Element e) const;
   /// Returns the element without a marginal that averaged() removes next: the one that a simulation would draw last, so
   /// that children come before their parents. nullopt if the polynomial has none.
@@ -61,7 +61,7 @@ class Elimination {
   /// no such moment, or if the result has more than kMaxMonomials.
   MaybePolynomial average_over(Element e, const Polynomial& p);
 
-  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  const Symbolic& symbolic_;             // gives means and covariances of elements given their parents
   PosteriorMoments& posterior_moments_;  // marginal distributions of the elements
   const model::Model& model_;            // the model that is averaged over
   /// When a simulation of the model would draw a variable; elements are averaged over in the opposite order.

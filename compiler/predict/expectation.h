@@ -57,7 +57,7 @@ class Expectation {
   /// over.
   struct Marginal {
     std::vector<Polynomial> probabilities;  // probability of each value, a polynomial in latent numbers
-    std::set<model::VariableId> summed;     // categories that were summed over, itself included
+    std::set<model::VariableId> summed;     // categories that were summed over to get them, this one included
   };
 
   /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are categories with values,
@@ -80,21 +80,21 @@ class Expectation {
   /// other.
   bool is_chain(model::VariableId v) const;
 
-  const Analysed& analysed_;   // model and schedule of the factors
+  const Analysed& analysed_;   // model and schedule of the fit whose factors are averaged over
   const model::Model& model_;  // the model of `values_`
   ModelEvaluator& values_;     // values of data and, during a sum, of categories
   /// Probabilities of d-connected categories, by VariableId, as [element, value].
   const std::vector<std::vector<double>>& beliefs_;
   /// By VariableId and element: true if the element is d-connected to data.
   const std::vector<std::vector<bool>>& d_connected_;
-  const Symbolic& symbolic_;               // evaluates expressions to polynomials
+  const Symbolic& symbolic_;               // evaluates parameters of the model to polynomials
   PosteriorMoments& posterior_moments_;    // marginal distributions of the elements
   Elimination elimination_;                // averages over elements without a marginal
   std::map<Element, Marginal> marginals_;  // probabilities of categories that remember() has cached
   /// Categories that have a value during the current sum, each with its cached probabilities or null.
   std::vector<std::pair<Element, const Marginal*>> summed_;
   std::set<model::VariableId> seen_;  // variables of the categories that were summed over for the current element
-  std::int64_t evaluations_ = 0;      // combinations tried for the current element
+  std::int64_t evaluations_ = 0;      // combinations of values of categories that were tried for the current element
   bool exact_ = true;                 // false as soon as the current element is found to have no closed form
 };
 

@@ -19,17 +19,19 @@ namespace lehr {
 struct PartOfItems {
   const BoundData& whole;  // the data of all items: sizes, and which variables have missing values
   std::int64_t first;      // the number of the first item of the part
-  std::vector<model::VariableId> with_barren = {};  // variables with barren elements (barren.h) in any item
+  /// Variables of which some item, in any part, has elements that no data depend on (barren.h).
+  std::vector<model::VariableId> with_barren = {};
 };
 
 /// How a prediction is made: numbers of draws and starts, accuracy, random seed, part of the items.
 struct PredictionOptions {
-  std::int64_t draws = 1000;                  // number of draws that estimate the numbers without a closed form
-  std::uint64_t seed = 1;                     // seed of the draws and of the items' starts
-  SweepOptions local = {1000, 1e-6};          // when the inference of the items' local variables stops
-  MakeInstance instance = compiled_instance;  // makes the instance that infers them
-  std::optional<PartOfItems> part = {};       // set if the data are a part of out-of-core items
-  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
+  std::int64_t draws = 1000;          // number of draws that estimate the numbers without a closed form
+  std::uint64_t seed = 1;             // seed of the draws and of the items' starts
+  SweepOptions local = {1000, 1e-6};  // when the inference of the items' local variables stops
+  /// Makes the instance (compiled model) that infers the items' local variables.
+  MakeInstance instance = compiled_instance;
+  std::optional<PartOfItems> part = {};      // set if the data are a part of out-of-core items
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
@@ -60,14 +62,14 @@ struct PredictedVariable {
 /// A prediction: what was predicted, from what, and how.
 struct Prediction {
   Analysed analysed;                         // the model with which local factors were inferred
-  std::optional<model::PlateId> items;       // the plate of the items (plate_of_items)
+  std::optional<model::PlateId> items;       // the plate of the items; none if the model has none (plate_of_items)
   std::int64_t first = 0;                    // the number of the first item; 0 unless the data are a part of the items
   model::Model model;                        // the model that is predicted; its `let`s are variables (let_variables.h)
-  std::size_t without_lets = 0;              // how many variables come before those of `let`s
-  BoundData data;                            // the data, bound to `model`
+  std::size_t without_lets = 0;              // number of variables in `model` before those that stand for `let`s
+  BoundData data;                            // the observations, bound to `model`, with NaN where a value is predicted
   std::vector<PredictedVariable> variables;  // predicted variables in order of declaration; some may have no elements
   std::int64_t draws = 0;         // draws that were made for numbers without a closed form; 0: everything is exact
-  ItemSolution items_found;       // how the local variables were inferred
+  ItemSolution items_found;       // how the inference of the items' local variables went
   std::vector<Diagnostic> notes;  // about elements that the fit has not seen, and others
 
   /// Returns true if the variable stands for a `let` expression.

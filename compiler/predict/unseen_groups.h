@@ -21,7 +21,7 @@ struct PlateSizes {
 /// Data and settings for a prediction of elements that the fit does not have: later steps of a chain, new groups.
 struct EnlargedData {
   Dataset data;                   // the data, with missing observations added where plates became longer
-  Settings settings;              // sizes and labels of the fit, enlarged
+  Settings settings;              // sizes and labels by which the data are bound: those of the fit, enlarged
   std::vector<Diagnostic> notes;  // messages: what is new, and what its prediction is based on
 };
 

@@ -20,7 +20,7 @@ struct PlotOptions {
 /// What a plot may use besides the posterior: the model and the data of the fit, for time axes and dots of data. Either
 /// is null if it is no longer available.
 struct PlotContext {
-  const model::Model* model = nullptr;  // the model, or null
+  const model::Model* model = nullptr;  // the model of the fit, or null
   const BoundData* data = nullptr;      // the data, bound to the model, or null
 };
 

@@ -11,7 +11,7 @@ namespace lehr::report {
 
 /// A section of a page with a heading.
 struct Section {
-  std::string id, title;  // id: anchor of links; title: heading
+  std::string id, title;  // id: anchor to which links lead; title: heading
   Markup body;            // content; empty: the section is left out
 };
 

@@ -55,11 +55,11 @@ class Plot {
   std::string coordinates(double x, double y) const;
   /// Returns the tick labels of an axis, about `most` of them.
   Markup axis(const Scale& scale, std::size_t most, bool vertical) const;
-  /// Returns the lines of the grid.
+  /// Returns the grid lines at the ticks of both axes, as an SVG element.
   Markup grid() const;
 
   Scale x_, y_;           // ranges of the axes
-  Markup drawn_, words_;  // SVG elements, and HTML texts above them
+  Markup drawn_, words_;  // lines, areas and dots as SVG elements; texts above them as HTML
 };
 
 }  // namespace lehr::report

@@ -14,10 +14,10 @@ namespace lehr::report {
 
 /// One row of an interval plot: a dot for the posterior mean and a bar for the interval. NaN values are not drawn.
 struct Interval {
-  std::string name;             // label of the row
+  std::string name;             // label of the row, such as the name of an element
   double mean, sd, low, high;   // mean, standard deviation, and the ends of the central 90 % interval
   std::string style;            // CSS class of the row, as colour(k)
-  bool group = false;           // true: the row is a heading without numbers
+  bool group = false;           // true: the row is a heading for the rows below it and has no numbers
   std::string shown_text = {};  // text shown instead of the mean; empty: the mean
 };
 /// NaN, for a number of an Interval that is not drawn.

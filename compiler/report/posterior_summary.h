@@ -18,7 +18,7 @@ struct PosteriorSummary {
   const SavedVariable* variable = nullptr;  // the variable in the saved fit
   std::vector<std::string> axes;            // plate of each axis; event axes (of vectors, matrices) come last
   std::vector<std::int64_t> shape;          // extent of each axis; a nested plate and its parent share one
-  std::size_t event = 0;                    // number of event axes among `axes`
+  std::size_t event = 0;                    // how many of `axes` are event axes: 1 for vectors, 2 for matrices
   std::vector<double> mean;                 // posterior mean of each scalar
   /// Standard deviations, 5 % and 95 % quantiles. A vector is empty if no scalar has such a value; an element is NaN if
   /// this scalar has none. Variables with more than 5,000 scalars have no quantiles, unless the fit has stored draws.

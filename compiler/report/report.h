@@ -15,7 +15,7 @@ namespace lehr::report {
 /// `model_missing_reason` and `data_missing_reason` then have a sentence for the reader.
 struct Contents {
   SavedFit fit;                       // the saved fit
-  nlohmann::json summary;             // content of fit.json
+  nlohmann::json summary;             // content of fit.json: how the fit was made and how it went
   nlohmann::json diagnosis;           // content of diagnosis.json; null if there is none or it is older than the fit
   std::string model_text;             // text of the model; empty if not available
   std::optional<model::Model> model;  // the model, if available

@@ -30,7 +30,7 @@ struct Pairs {
 
 /// A pair of elements that occurs more or less often than Coverage says.
 struct UncoveredPair {
-  /// The elements of the pair.
+  /// The two elements of the pair, from 0.
   std::int64_t first, second;
   /// How often the pair occurs, minus how often it should.
   double excess;
@@ -80,8 +80,8 @@ class PairData {
   /// Returns true if the cell counts: Pairs::present has a value there, or is empty.
   bool counts(const Pairs& pairs, std::size_t cell) const;
 
-  const model::Model& m_;  // the model
-  const BoundData& data_;  // its data
+  const model::Model& m_;  // the model that the data were bound to
+  const BoundData& data_;  // the data that it reads
 };
 
 }  // namespace lehr::schedule

@@ -206,7 +206,7 @@ struct PriorTerm {
 /// A variable that an invariance changes (W or z), with the sums over its elements from which the ELBO after a change
 /// is computed.
 struct Transformed {
-  /// The block of the variable.
+  /// The block of the variable that is transformed.
   BlockId block;
   /// True if the transposed inverse of the change of basis transforms it; false if the change of basis itself does.
   bool inverse = false;
@@ -230,7 +230,7 @@ struct Transformed {
 /// A scale in the priors of transformed variables (a Gamma block that multiplies their squares or values), whose factor
 /// is computed anew after a change of basis.
 struct RescaledPrior {
-  /// The block of the scale.
+  /// The Gamma block of the scale.
   BlockId block;
   /// True if it has an element for each component; else it has one element.
   bool by_component = false;
@@ -250,7 +250,7 @@ struct Follower {
 /// A quadratic form in the elements of a transformed variable: coefficients times the sums of products x_j x'_l of
 /// components, where x and x' may be neighbours in a chain.
 struct QuadraticForm {
-  /// The variable, as an index into Invariance::variables.
+  /// The transformed variable whose elements are in the form, as an index into Invariance::variables.
   std::size_t variable = 0;
   /// The sum of the products over the elements, for all `first` and `second`.
   Term moments;
@@ -299,10 +299,10 @@ struct Shift {
   };
   /// A variable that a shift changes: the mean of its stored factor moves, or its scale changes.
   struct Moved {
-    BlockId block;                        // the block of the variable
+    BlockId block;                        // the block of the variable that is moved
     Term by;                              // what is added to the mean, or to the logarithm of the spread, by element
-    std::vector<density::IndexId> axes;   // the element, one index for each axis
-    std::vector<density::IndexId> event;  // the entry of a vector
+    std::vector<density::IndexId> axes;   // the element of the variable that `by` moves, one index for each axis
+    std::vector<density::IndexId> event;  // of a vector: the number of the element that `by` moves
   };
   /// The plate of the constants; none for a single constant.
   std::optional<model::PlateId> components;

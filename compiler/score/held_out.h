@@ -32,16 +32,18 @@ struct HeldOutOptions {
   /// The fraction of each item's observations to hold out; their number is rounded down. The default is 0.5. For
   /// document completion only: with other scores a fraction is an error.
   std::optional<double> fraction;
-  std::uint64_t seed = 1;  // seed of the random choice of held-out observations
-  bool per_item = false;   // true: compute Score::by_item, too
+  std::uint64_t seed = 1;  // seed of the random choice of held-out observations, and of the items' starts
+  bool per_item = false;   // true: the score of each item is computed, too (Score::by_item)
   /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of
   /// their densities at these. Empty: at temperature 1.
   std::vector<double> temperatures = {}, probabilities = {};
-  std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
-  SweepOptions local = {1000, 1e-6};          // when the inference of the items' local variables stops
-  MakeInstance instance = compiled_instance;  // makes the instance that infers them
-  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
-  std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
+  std::int64_t first = 0;             // the number of the first item, if the data are a part of a larger set
+  SweepOptions local = {1000, 1e-6};  // when the inference of the items' local variables stops
+  /// Makes the instance (compiled model) that infers the items' local variables.
+  MakeInstance instance = compiled_instance;
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
+  /// Solutions of items in the saved fit, at which the inference of the same items begins.
+  std::vector<NamedArray> items = {};
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
@@ -60,11 +62,11 @@ struct Score {
   double total = 0;         // the log density of all scored observations, in nats
   double observations = 0;  // how many observations were scored, multiplicities counted
   double error = 0;         // Monte Carlo standard error of `total`; 0: it is exact
-  ItemSolution items;       // document completion: how the local variables were found
+  ItemSolution items;       // of document completion: how the inference of the local variables went
   /// The contribution of each sequence of a chain, row-major over the axes of the chain other than the ordered one; 0
   /// for a sequence without observations. Empty where there is no chain, or where sequences share what is summed over.
   std::vector<double> sequences;
-  std::optional<ItemScores> by_item;  // with HeldOutOptions::per_item
+  std::optional<ItemScores> by_item;  // the score of each item; set with HeldOutOptions::per_item
 };
 
 /// Makes the error (ExitCode::usage) that a model or a request has no held-out score: `text` says why, `notes` what to
@@ -184,16 +186,17 @@ class HeldOut {
   model::Model model_;  // the model that is scored: `analysed_` with whole compounds
   /// All observations; and those that are not held out.
   BoundData data_, training_data_;
-  std::vector<SummedVariable> summed_;                // by VariableId: how the variable is summed over
-  std::vector<Observation> scored_;                   // the observations that are scored
-  std::unique_ptr<Instance> instance_;                // infers local variables; null without document completion
-  ItemInference inference_options_;                   // the options of that inference
-  SavedFit fit_;                                      // has what the fit stored of its items, and nothing else
-  std::uint64_t seed_ = 1;                            // seed of the split
-  double fraction_ = 0;                               // fraction of each item's observations to hold out
-  bool completion_ = false;                           // true: document completion
-  bool per_item_ = false;                             // true: items are scored one by one, too
-  std::vector<double> temperatures_, probabilities_;  // see HeldOutOptions
+  std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
+  std::vector<Observation> scored_;     // the observations that are scored: those held out, or all
+  std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
+  ItemInference inference_options_;     // how the local variables of the items are inferred
+  SavedFit fit_;                        // has what the fit stored of its items, and nothing else
+  std::uint64_t seed_ = 1;              // seed of the start from which the compiled model infers the items
+  double fraction_ = 0;                 // fraction of each item's observations to hold out
+  bool completion_ = false;             // true if the score is a document completion
+  bool per_item_ = false;               // true: items are scored one by one, too
+  /// Learned temperatures and their probabilities; empty: temperature 1.
+  std::vector<double> temperatures_, probabilities_;
   /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
   std::vector<model::VariableId> chains_;
 };

@@ -36,11 +36,12 @@ struct Note {
 /// One error, warning or note to the user, with its notes. It is about a place in a model file, which has a kind and a
 /// span, or about data, a fit or a prediction, which have neither: whoever prints it then says what it is about.
 struct Diagnostic {
-  Severity severity = Severity::warning;    // an error only if it is about a model file
-  std::string text;                         // the message in one sentence
-  std::vector<Note> notes = {};             // cures and further locations, printed below it in this order
-  std::optional<DiagnosticKind> kind = {};  // which line of diagnostics.def it comes from
-  std::optional<Span> span = {};            // the bytes of the model file that it is about
+  Severity severity = Severity::warning;  // an error only if it is about a model file
+  std::string text;                       // the message in one sentence
+  std::vector<Note> notes = {};           // cures and further locations, printed below it in this order
+  /// Which line of diagnostics.def it comes from; nullopt if not about a model file.
+  std::optional<DiagnosticKind> kind = {};
+  std::optional<Span> span = {};  // the bytes of the model file that it is about; nullopt if not about a model file
 
   /// Appends a note, with or without a location, and returns this diagnostic, so that calls can be chained.
   Diagnostic& note(std::string note_text, std::optional<Span> note_span = std::nullopt) {
@@ -88,7 +89,7 @@ class Diagnostics {
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:
-  std::vector<Diagnostic> all_;  // in the order of calls of add()
+  std::vector<Diagnostic> all_;  // the diagnostics, in the order of calls of add()
 };
 
 /// Formats all diagnostics for the terminal: `file:line:col: error: text`, the source line with the span underlined,

@@ -11,7 +11,7 @@ namespace lehr {
 /// is invalid and refers to no node.
 template <class Tag>
 struct Id {
-  std::int32_t value = -1;  // the index; -1 if the Id is invalid
+  std::int32_t value = -1;  // index of the node in its vector; -1 if the Id is invalid
 
   /// Makes an invalid Id.
   constexpr Id() = default;

@@ -33,7 +33,7 @@ enum Strength { kSum, kTerm, kProduct, kFactor, kAtom };
 /// that an operand needs.
 struct Infix {
   std::string text;      // the expression without outer parentheses
-  int strength = kAtom;  // a Strength
+  int strength = kAtom;  // how tightly its outermost operator binds: a Strength
 
   /// Returns the text, in parentheses if it binds less tightly than `needed`, a Strength.
   std::string at(int needed) const { return strength < needed ? "(" + text + ")" : text; }

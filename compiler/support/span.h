@@ -21,7 +21,7 @@ inline Span cover(Span a, Span b) { return {a.begin < b.begin ? a.begin : b.begi
 
 /// One model file: its name and its contents.
 struct Source {
-  std::string name;  // as the user typed it, for messages
+  std::string name;  // path of the file as the user typed it, for messages
   std::string text;  // all bytes; UTF-8 once decode() has accepted them
 
   /// Returns the text of a span, which must lie inside the file.
@@ -31,8 +31,8 @@ struct Source {
 /// A place in a model file as messages print it: a line and a column, both counted from 1. Columns count Unicode code
 /// points, so a tab is one column.
 struct Position {
-  int line = 1;    // counted from 1
-  int column = 1;  // counted from 1, in code points
+  int line = 1;    // number of the line, from 1
+  int column = 1;  // number of the Unicode code point in the line, from 1
 };
 
 /// Returns the line and column of a byte offset, by a walk from the start of the file. An offset behind the end counts

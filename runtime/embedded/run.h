@@ -9,7 +9,7 @@ struct Run {
   const Model& m;  // the tables of the built model
   State& s;        // the state, in memory of the caller
 
-  /// Returns the machine over the state's memory.
+  /// Returns the machine that runs sweeps over the state's memory.
   Machine machine() const { return machine_of(m, s); }
   /// Returns the view of the state's buffers by the sizes of the present data.
   View view() const { return view_of(m, s); }

@@ -37,10 +37,10 @@ enum Status : std::int32_t {
 /// The header of a state: what a built object remembers of one model between calls. It is at the first 64-byte boundary
 /// of the caller's memory; flags are 0 or 1.
 struct State {
-  std::uint64_t magic,         // marks a state
+  std::uint64_t magic,         // a constant by which memory with a state is recognised
       hash;                    // Model::hash of its model
   const State* self;           // address of this state, by which a moved state is detected
-  std::int64_t has_data,       // 1: a data set was given and accepted
+  std::int64_t has_data,       // 1: a data set is present, given by the caller and accepted
       prepared,                // 1: sums of the present data alone are computed
       started,                 // 1: there are factors
       swept,                   // 1: factors were inferred from the present data, so that the ELBO is valid

@@ -21,7 +21,7 @@ namespace lehr {
 /// The lines of a table that have one value in a column, as a table of their own: the data of one fit of `lehr fit
 /// --each`.
 struct LineGroup {
-  std::string value;                // the value, as text
+  std::string value;                // the value that the lines have in the column, as text
   std::string bytes;                // a table of these lines alone: the header, then the lines in their order
   std::vector<std::int64_t> lines;  // for each line of `bytes`, its number in the whole table, from 1
 };

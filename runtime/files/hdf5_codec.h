@@ -23,10 +23,11 @@ struct CompressedMatrix {
 /// An array as the HDF5 plugin returns it: a dataset of numbers or text, a sparse matrix, or a column of an AnnData
 /// table. One of `values`, `texts` and `sparse` is set.
 struct Hdf5Array {
-  std::vector<std::int64_t> shape;                // extents of a dense array
-  std::vector<double> values;                     // numbers, row-major; NaN if missing
-  std::vector<std::optional<std::string>> texts;  // strings, row-major; nothing if missing
-  std::optional<CompressedMatrix> sparse;         // a sparse matrix, which has its own shape
+  std::vector<std::int64_t> shape;  // extents of a dense array
+  std::vector<double> values;       // numbers, row-major, NaN if missing; empty for text and sparse matrices
+  /// Strings, row-major, nothing if missing; empty unless the array is text.
+  std::vector<std::optional<std::string>> texts;
+  std::optional<CompressedMatrix> sparse;  // a sparse matrix, which has its own shape
 };
 
 /// Serialises a CompressedMatrix (bytes.h), for the pipe of a child process.

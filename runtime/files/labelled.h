@@ -36,8 +36,9 @@ struct ArrayGroup {
 
 /// The contents of a file of draws: text attributes and groups of arrays.
 struct LabelledArrays {
-  std::map<std::string, std::string> attributes = {};  // text of the whole file, by name
-  std::vector<ArrayGroup> groups = {};                 // the groups of arrays, in the order in which they are written
+  /// Texts about the whole file, by name, such as the program that made it.
+  std::map<std::string, std::string> attributes = {};
+  std::vector<ArrayGroup> groups = {};  // the groups of arrays, in the order in which they are written
 };
 
 /// Serialises a LabelledArray (bytes.h), for the pipe of a child process that reads a file.

@@ -24,7 +24,7 @@ std::string format_npy(const NamedArray& array);
 /// Where the rows of an NPY file lie, so that some of them can be read alone. A row is an element along the first axis.
 struct NpyRowLayout {
   std::uint64_t begin = 0, bytes = 0;  // offset of the first row in the file; size of each row
-  std::string descr;                   // dtype, as in the header
+  std::string descr;                   // dtype of the numbers, as in the header ("<f8")
   std::vector<std::int64_t> shape;     // extents of the whole array
 
   /// Returns the NPY header for an excerpt with `rows` rows of this array; the bytes of the rows follow it.

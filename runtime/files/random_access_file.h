@@ -42,10 +42,10 @@ class RandomAccessFile {
   /// Takes ownership of the descriptor `file`.
   RandomAccessFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
 
-  std::string path_;        // as given to open()
+  std::string path_;        // path of the file as given to open(), for messages
   int file_;                // descriptor; -1 after a move
-  std::uint64_t size_ = 0;  // bytes, at open()
-  timespec written_ = {};   // time of modification at open()
+  std::uint64_t size_ = 0;  // size in bytes when it was opened, to notice a change
+  timespec written_ = {};   // time of modification when it was opened, to notice a change
 };
 
 }  // namespace lehr

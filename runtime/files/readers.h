@@ -89,7 +89,7 @@ using ReadArray = decltype(&parse_ldac);
 
 /// A type of data file: its extension and its reader.
 struct DataFormat {
-  std::string_view extension;  // end of the file's name, with the dot
+  std::string_view extension;  // end of the file's name, with the dot, by which the format is chosen
   std::string_view forms;      // examples of `--data` bindings, for messages and help
   /// The reader; its type determines how a binding selects arrays.
   std::variant<ReadTable, ReadPart, ReadArrays, ReadArray> read;

@@ -71,7 +71,7 @@ class RowBinding {
 
  private:
   std::string path_, text_;              // path of the file, and the binding by which an excerpt is parsed
-  std::shared_ptr<const RowFile> file_;  // shared by copies
+  std::shared_ptr<const RowFile> file_;  // the open file; shared by copies
 };
 
 }  // namespace lehr

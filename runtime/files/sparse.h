@@ -22,7 +22,7 @@ inline constexpr std::int64_t kMostRowsPerByte = 256;
 /// A sparse matrix from a file, by rows (CSR). The entries of row i are at positions row_offsets[i] .. row_offsets[i +
 /// 1] - 1, in the order of the file.
 struct SparseMatrix {
-  std::int64_t columns = 0;  // number of columns
+  std::int64_t columns = 0;  // number of columns that the matrix has
   /// True if the file has the number of columns; otherwise the last column with an entry is the last.
   bool has_column_count = true;
   std::vector<std::int64_t> row_offsets{0};            // first entry of each row, and the number of entries

@@ -17,8 +17,8 @@ std::uint32_t checksum(std::string_view bytes, std::uint32_t so_far = 0);
 
 /// A file in a ZIP archive: its name and its uncompressed bytes.
 struct ZipMember {
-  std::string name;   // path in the archive
-  std::string bytes;  // uncompressed
+  std::string name;   // path of the file inside the archive
+  std::string bytes;  // contents of the file, uncompressed
 };
 
 /// Returns the bytes of a ZIP archive of these members. Members that shrink are deflated. All dates are 1980-01-01, so
