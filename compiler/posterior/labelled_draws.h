@@ -18,7 +18,7 @@ namespace lehr {
 
 /// The names and labels that add_array() gives to the axes of arrays of draws.
 struct PlateNames {
-  /// The parent of each element of a nested plate.
+  /// Which parent each element of a nested plate has; it becomes the coordinate `PLATE_PARENT` of the axis.
   struct ParentIndex {
     std::string parent;      // name of the plate that it is nested in
     std::vector<double> of;  // parent's position, for each position in the nested plate

@@ -129,7 +129,7 @@ class PosteriorMoments {
   std::optional<double> within_factor(const Atom& a, const Atom& b);
   /// Returns which step of its chain the number of an atom belongs to, and its coordinate in that step.
   StepCoordinate step_of(const Atom& a);
-  /// Returns the covariances of a joint factor, or null. Cached.
+  /// Returns the covariances of the joint factor of a block, or null where JointCovariance::make() has none. Cached.
   const JointCovariance* joint_of(conditionals::BlockId b);
   /// Computes the joint distribution of the steps of a Gaussian chain from the densities in the model; nullopt where
   /// steps_of() is null.

@@ -19,8 +19,8 @@ namespace lehr {
 struct SavedFactor {
   const math::FamilyRow& row;     // the family of the factor
   const math::Factor& factor;     // the factor that the arrays belong to: the family's own or its point factor
-  const SavedVariable& variable;  // the variable; of a joint factor, the mean
-  const SavedVariable* precision = nullptr;  // the precision variable of a joint factor; null for others
+  const SavedVariable& variable;  // the variable; of a factor of a mean and its precision, the mean
+  const SavedVariable* precision = nullptr;  // the precision, of a factor of a mean and its precision; null for others
 
   /// Returns the array of an exported parameter, or null if it was not saved.
   const NamedArray* array(const math::FactorParameter& p) const;

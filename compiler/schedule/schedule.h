@@ -324,9 +324,10 @@ struct Schedule {
   conditionals::Conditionals conditionals;
   /// By BlockId: whether the block's factor is stored in memory, or formed and used within an item stage.
   std::vector<Storage> storage;
-  /// By BlockId: true if the block is local, inferred item by item. Local is a block whose first axis is over items of
-  /// the data, and a discrete one with any axis over a plate that the data size. All sources of counts and all tangent
-  /// points are local, too. A Normal block that moves the point of an expectation of a link is not.
+  /// By BlockId: true if the block is local, so that it belongs to the items of the data. Local is a block whose first
+  /// axis is over items, and a discrete one with any axis over a plate that the data size. All sources of counts and
+  /// all tangent points are local, too. A Normal or point block that moves the point of an expectation of a link is
+  /// not.
   std::vector<bool> local;
   /// By origin (statement or potential): true if a temperature divides its terms (PlanOptions::tempering).
   std::vector<bool> tempered;

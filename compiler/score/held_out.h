@@ -129,7 +129,8 @@ class HeldOut {
   void set(Analysed analysed);
   /// Decides how each variable is summed over or inferred. Returns an error if the model has no score.
   std::optional<Error> classify();
-  /// Removes the sizes and labels of plates that only chains lie on: new sequences may have other lengths.
+  /// Returns the settings without sizes and labels of plates that only chains lie on, since held-out sequences may have
+  /// other lengths than those of the fit.
   Settings without_chain(Settings settings) const;
   /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
   /// things.
