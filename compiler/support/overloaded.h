@@ -4,8 +4,8 @@
 
 namespace lehr {
 
-/// A function object that has the call operators of all its bases: `Overloaded{[](A) {}, [](B) {}}` accepts an A and a
-/// B.
+/// A visitor for std::visit made of several lambdas, one for each alternative of a std::variant: `Overloaded{[](A) {},
+/// [](B) {}}` accepts an A and a B.
 template <class... F>
 struct Overloaded : F... {
   using F::operator()...;  // calls find the lambda of their argument's type

@@ -22,7 +22,7 @@ typedef struct lehr_search_options {
   int32_t keep_start;     /* 1: the factors in the state are the first of the starts that compete */
   int64_t max_iterations; /* most sweeps of a run; 0: 1000 */
   double tolerance;       /* relative tolerance at which a run has converged; 0: 1e-8 */
-  int64_t threads;        /* worker threads; 0: one a processor. Results do not depend on it */
+  int64_t threads;        /* worker threads; 0: one for each processor. Results do not depend on it */
   /* A callback after every sweep of any run, with the ELBO at temperature 1 in nats. The ELBO is NaN for sweeps over
      some of the items, which are not counted. If it returns nonzero, the search ends with the best result so far. May
      be null. */
