@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// The adaptive rates of all global blocks of an engine.
+/// The adaptive step sizes of all global blocks of an engine: each is larger the less noisy the block's natural
+/// gradients are.
 class AdaptiveSteps {
  public:
   /// The number of first steps that only measure gradients and leave the parameters as they are.

@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-/// A schedule of temperatures; the temperature is 1 from sweep `over` on.
+/// A schedule of temperatures for the sweeps of a fit, and what they act on; the temperature is 1 from sweep `over` on.
+/// It also describes stochastic annealing, which mixes random starts into the parameters instead.
 struct Annealing {
   /// What the temperature T acts on.
   enum class Kind {
@@ -56,7 +57,8 @@ struct Annealing {
 /// 4.2). Returns 0 or a status of the generated code.
 std::int32_t draw_noise(const Engine& e, const Annealing& a, std::uint64_t seed, Parameters& out);
 
-/// Returns the weights of a sweep at temperature `t`.
+/// Returns the factors by which a sweep at temperature `t` multiplies natural parameters: 1 / t for the terms (or all
+/// entropies) and the blocks that the schedule names, 1 for all others. For stochastic annealing all are 1.
 Weights weights_at(const Annealing& a, double t);
 
 /// Returns the objective that a sweep at temperature `t` does not lower: the expected log joint and the entropies,

@@ -13,25 +13,28 @@
 
 namespace lehr {
 
-/// Watches the sweeps of one run. The caller alternates:
+/// Shortens the sweeps of one run that lower the objective, as sweeps over expectations of links may: it goes back to
+/// the state before the sweep and a part of the way to that after it. The caller alternates:
 ///
 ///     damping.begin(); status = sweep and ELBO; status = damping.end(status, elbo, objective);
 class Damping {
  public:
-  /// Does nothing if sweeps of the model never lower the ELBO.
+  /// Watches a run of this engine. All functions do nothing if sweeps of the model never lower the ELBO.
   Damping(const Engine& e, const SweepOptions& o);
 
   /// Returns true if sweeps of the model may lower the ELBO; each then needs an ELBO.
   bool active() const { return active_; }
-  /// Prepares the state from which the first sweep starts, and its ELBO. A random start may lie where planes are too
-  /// steep for any sweep: then a sweep from planes at predictors of 0 leads to a better state. Returns a status.
+  /// Infers the items and computes the ELBO before the first sweep. A random start may lie where tangent planes are too
+  /// steep for any sweep: if a sweep from planes at predictors of 0 leads to a higher ELBO, the run starts there.
+  /// Returns 0 or a status of the generated code.
   std::int32_t start();
-  /// Notes the state before a sweep. It is that of the ELBO last seen by start(), end() or note().
+  /// Stores the state before a sweep. Its ELBO must be the one last computed by start() or end(), or passed to note().
   void begin();
-  /// Judges the sweep by its status and ELBO. If the objective has fallen, or is none, it moves to the best state on
-  /// the way, and sets `elbo` to its ELBO. Returns the status of the state in place.
+  /// Judges the sweep by its status and ELBO. If it failed, or the objective is lower or not possible, this moves to
+  /// the best state on the way (to that before the sweep if none is better) and sets `elbo` to its ELBO. Returns 0, or
+  /// the status of a failed sweep of which no part is better.
   std::int32_t end(std::int32_t status, Elbo& elbo, const std::function<double(const Elbo&)>& objective);
-  /// Notes the ELBO of the present state, which another step led to.
+  /// Notes the ELBO of the present state, to which a step other than a sweep led, such as an extrapolation.
   void note(const Elbo& elbo) { elbo_ = elbo; }
   /// Returns true if the last sweep was shortened.
   bool shortened() const { return shortened_; }
@@ -40,20 +43,23 @@ class Damping {
   double undone() const { return undone_; }
 
  private:
-  /// Brings local factors to their optimum and computes the ELBO. Returns a status.
+  /// Infers the local factors of all items from the present global factors and computes the ELBO. Returns 0 or a status
+  /// of the generated code.
   std::int32_t infer_items(Elbo& out) const;
-  /// Moves from the state before the sweep by the step, times `factor`. Returns false if that is no state.
+  /// Goes back to the state before the sweep, adds the step times `factor` to the coordinates of the factors outside
+  /// the items, and writes the ELBO after inferring the items. Returns false if a number is not valid, an update fails,
+  /// or the ELBO is impossible.
   bool move(const Eigen::ArrayXd& step, double factor, Elbo& out) const;
-  /// Makes a sweep from planes at predictors of 0. Returns false if it fails.
+  /// Makes a sweep from tangent planes at predictors of 0. Returns false if it fails.
   bool sweep_from_zero() const;
 
   const Engine& e_;         // the engine of the run
   const SweepOptions o_;    // the options of its sweeps
   bool active_;             // true: sweeps may lower the ELBO
   bool shortened_ = false;  // true: the last sweep was shortened
-  double undone_ = 0;       // see undone()
-  Snapshot before_;         // state before the last sweep
-  Elbo elbo_;               // ELBO of that state
+  double undone_ = 0;       // fall of the objective in nats if the last sweep was undone as a whole, else 0
+  Snapshot before_;         // state before the present sweep; null between end() and begin()
+  Elbo elbo_;               // ELBO of the state before the next or present sweep
 };
 
 }  // namespace lehr

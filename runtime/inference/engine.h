@@ -33,14 +33,16 @@ struct LoaderFunctions {
   /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
   /// data are in memory.
   std::function<void(std::span<const ItemRange> runs)> load_items = {};
-  /// Returns the first nested element of an item; see machine::ItemLoader::row.
+  /// Returns, in the numbering of all items, the first element that belongs to `item` of the nested plate whose size
+  /// has this slot.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
 /// A shared snapshot of q or of other arrays; null if there is none.
 using Snapshot = std::shared_ptr<const Arrays>;
 
-/// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
+/// A compiled model with memory for its factors, its data and threads, on which all inference methods run sweeps. It is
+/// not copyable; `const` methods may still write the memory.
 class Engine {
  public:
   /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
@@ -59,8 +61,9 @@ class Engine {
   void resize_items(const std::vector<std::int64_t>& sizes);
 
   /// Distributes items over this many threads (0: one a processor, as in a new engine) and over the processes of a
-  /// group, which must outlive the engine. An interpreter has one thread only. `least` says what is worth a chunk.
-  /// Results depend on `least`, but not on the numbers of threads and processes. A group requires can_distribute().
+  /// group, which must outlive the engine. An interpreter has one thread only. `least` is the least work of a chunk,
+  /// the items that one thread takes at a time. Results depend on `least`, but not on the numbers of threads and
+  /// processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
   /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
   /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
@@ -72,14 +75,16 @@ class Engine {
   /// chooses the number that is expected to save time. The number is at most that of the items. It is 1 for models that
   /// cannot be divided and for out-of-core items.
   void divide(std::int64_t parts);
-  /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
+  /// Marks cached reductions (sums that generated code reuses until a factor changes) as invalid. Call it after writing
+  /// factors otherwise than by generated functions and load().
   void invalidate_sums() const { machine::invalidate_sums(machine_); }
-  /// Returns the threads that work on items.
+  /// Returns the threads of this process among which work on items is divided.
   Workers& workers() const { return *workers_; }
   /// Marks the stored sums of the incremental batches (parts()) as invalid. Call it after writing factors of items
   /// otherwise than by sweeps and load().
   void invalidate_parts() const { parts_->invalidate(); }
-  /// Returns the state of incremental sweeps; divide() replaces it.
+  /// Returns the state of incremental sweeps: the number of parts of the items, and the sums of each. divide() replaces
+  /// it.
   IncrementalBatches& parts() const { return *parts_; }
 
   /// Returns the tables of the compiled model.
@@ -117,28 +122,32 @@ class Engine {
   /// Factors of out-of-core items are left out. All processes of a group call it, because it calls gather(). A journal
   /// restores them at the end of its replay (follow()).
   std::string memory() const;
-  /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
+  /// Returns f() and records it in the journal, or returns the recorded value while a resumed run replays, so that it
+  /// makes the same decisions.
   template <class F>
   auto recorded(const F& f) const {
     return journal_ ? journal_->recorded(f) : f();
   }
-  /// Returns a snapshot made by f() and registers it, or during a replay the snapshot that was saved; see Journal.
+  /// Returns a snapshot made by f() and registers it in the journal, so that a checkpoint contains it; while a resumed
+  /// run replays, it returns what the checkpoint has instead.
   template <class F>
   std::shared_ptr<Arrays> snapshot(const F& f) const {
     return journal_ ? journal_->snapshot(f) : std::make_shared<Arrays>(f());
   }
 
-  /// Calls a generated function without arguments that counts all items (machine::call); returns its status.
+  /// Calls the generated function with this index, which has no arguments, with the sizes of all items. Returns 0 or a
+  /// failure status; it is recorded in the journal.
   std::int32_t call(std::int64_t function) const {
     return recorded([&] { return machine::call(machine_, function); });
   }
-  /// Computes sums and inverses of the data alone; returns a status of the generated code.
+  /// Computes the sums and inverses that depend on the data alone, over all items. Call it before the first sweep, and
+  /// after sums of a minibatch have replaced them. Returns 0 or a status of the generated code.
   std::int32_t prepare() const {
     return recorded([&] { return machine::prepare(machine_); });
   }
-  /// Sets the weights (temperatures, step sizes) of the following updates.
+  /// Sets the weights (inverse temperatures, step size) that generated code uses in the following updates.
   void set(const Weights& w) const { machine::set(machine_, w); }
-  /// Computes the ELBO and its parts; returns a status of the generated code.
+  /// Computes the ELBO of the present factors and its parts. Returns 0 or a status of the generated code.
   std::int32_t elbo(Elbo& out) const;
 
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
@@ -149,7 +158,7 @@ class Engine {
   /// Copies buffers of save() back, and marks cached reductions and the sums of parts as invalid. Throws ReplayMismatch
   /// if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
-  /// Returns a snapshot of q that a replayed run can also obtain.
+  /// Returns a snapshot of q, registered in the journal, so that a resumed run gets the same.
   Snapshot snapshot_state() const {
     return snapshot([&] { return save(); });
   }
@@ -178,7 +187,8 @@ class Engine {
  private:
   /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
-  /// Loads the data of these runs of items; returns their new index ranges.
+  /// Loads the data of these runs of out-of-core items by `source_`. Returns their index ranges in memory, one a run,
+  /// valid until the next call.
   const ItemRange* load_items(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
@@ -186,16 +196,16 @@ class Engine {
       stored_sizes_,                           // run-time sizes of the items whose factors are in the table
       run_sizes_;                              // scratch sizes, see Machine::run_sizes
   std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
-  Memory memory_;                              // all buffers
-  machine::Machine machine_;                   // refers to the members above
-  std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
+  Memory memory_;                              // the contents of all buffers
+  machine::Machine machine_;                   // the model with this memory; refers to the members above
+  std::unique_ptr<ItemWindow> window_;         // memory for factors of a few items; null: those of all are stored
   LoaderFunctions source_;                     // source of out-of-core items
   std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
   std::vector<ItemRange> loaded_;              // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
-  std::unique_ptr<Workers> workers_;           // threads
-  std::unique_ptr<IncrementalBatches> parts_;  // incremental sweeps
-  Journal* journal_ = nullptr;                 // of the caller; null: results are not recorded
+  std::unique_ptr<Workers> workers_;           // threads that divide work on items among them
+  std::unique_ptr<IncrementalBatches> parts_;  // state of incremental sweeps
+  Journal* journal_ = nullptr;                 // journal of the caller; null: results are not recorded
 };
 
 }  // namespace lehr

@@ -31,10 +31,12 @@ std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std
 /// rows. With a window, the table is Machine::run_table and is valid until the next call; otherwise it is
 /// Machine::table.
 lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run);
-/// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()). Their
-/// expectations are computed, too. Like the next function, it requires one stage with all local blocks.
+/// Sets the local factors of the items of `run` to their priors, and computes their expectations; improper priors
+/// become standard factors (see repair()). `run` must be the k-th of the runs last passed to assign_window(). It
+/// requires one stage with all local blocks.
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run);
-/// Recomputes the expected statistics of the local factors of the k-th run from their parameters.
+/// Recomputes the expected statistics of the local factors of the items of `run` from their parameters. `run` must be
+/// the k-th of the runs last passed to assign_window(). It requires one stage with all local blocks.
 std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run);
 
 }  // namespace lehr::machine

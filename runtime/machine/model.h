@@ -24,7 +24,7 @@ enum class SizeRule : std::int64_t {
   items,    // given with every data set, at most the capacity of the state
   nested,   // elements of a nested plate: the last entry of its row offsets, at most the capacity of the state
   longest,  // capacity of one row of a nested plate, given once, when a state is made
-  one_more  // another extent plus 1
+  one_more  // another extent plus 1, as for row offsets
 };
 /// Says how one run-time size, such as the number of elements of a plate, follows from a data set. The index in
 /// Model::sizes is its slot.
@@ -267,15 +267,15 @@ struct ComponentsRow {
       allocations;           // number of categories whose values are the components
 };
 
-/// A variable that an invariance transforms. The buffers that `function` fills are those of InvarianceFunction in
-/// compiler/lower/lower.h; -1 stands for zeros.
+/// A variable that an invariance transforms. InvarianceRow::function fills the last five buffers (InvarianceFunction in
+/// compiler/lower/lower.h); -1 stands for zeros.
 struct TransformedRow {
   std::int64_t inverse,      // 1: it is transformed by the transposed inverse of the change of basis
       axis,                  // position of the axis of its parameters that runs over the components; -1: vectors do
       mean,                  // buffer of the parameter that is transformed as the variable is; -1: none
       precision,             // buffer of the parameter that is transformed as the inverse of its square; -1: none
-      count, first, second,  // buffers of sums over the elements
-      linear, quadratic;     // buffers of coefficients of the prior
+      count, first, second,  // buffers of the number of elements, and of the sums of their first and second moments
+      linear, quadratic;     // buffers of the coefficients of components, and of products of two, in the prior
 };
 /// A Gamma variable in the priors of transformed variables, which is chosen anew after a change of basis.
 struct RescaledRow {
@@ -318,8 +318,8 @@ struct ShiftRow {
   Extent components;     // number of constants
   std::int64_t measure,  // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
       move,              // function (): moves the means of the factors, or the logarithms of their spreads, by `step`
-      step,              // buffer of the constants
-      gradient, curvature,  // buffers of the derivatives of the ELBO by the constants
+      step,              // buffer of the step, a constant for each component; the caller writes it
+      gradient, curvature,  // buffers of the first and second derivatives of the ELBO by the constants
       power;                // of scales, their largest power in the ELBO; 0: means are shifted
 };
 
@@ -338,7 +338,7 @@ enum class BuiltFrom : std::int64_t {
 /// functions without arguments are marked (); each returns 0 or a failure status. See Interface in
 /// compiler/lower/lower.h.
 struct Model {
-  std::uint64_t hash;        // digest of everything that the layout of a state depends on
+  std::uint64_t hash;        // digest of all that the layout of a state depends on; states of another are refused
   std::int64_t layout;       // kLayout of the compiler that wrote the tables
   std::int64_t prepare,      // function (): sums and inverses of the data alone
       initialise,            // function (): sets every stored factor to its prior
@@ -390,17 +390,17 @@ struct Model {
       shift_count;                            // length of `shifts`
   const SizeRow* sizes;                       // run-time sizes, by slot
   const Extent* axes;                         // extents; other tables refer to ranges of them
-  const BufferRow* buffers;                   // by position in the table of buffers
-  const ArrayRow* arrays;                     // arrays of a data set
+  const BufferRow* buffers;                   // type and shape of each buffer, by position in the table of buffers
+  const ArrayRow* arrays;                     // arrays of a data set: observed variables, givens, row offsets
   const StepRow* steps;                       // one sweep, in order
   const PickRow* picks;                       // categories that starts assign
   const std::int64_t* statistics;             // lists of buffers (sums, scratch); other tables refer to ranges of them
   const ParameterRow* parameters;             // parameters of all factors
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums of data over all items in memory
-  const lehr_function* functions;             // generated functions
-  const char* const* failures;                // meaning of the statuses: of blocks, then of data matrices
-  const FeatureArrayRow* columns;             // arrays of features
-  const ElementSetRow* subjects;              // sets of elements with features
+  const lehr_function* functions;             // generated functions; other tables name them by position
+  const char* const* failures;                // messages of failure statuses: of blocks, then of data matrices
+  const FeatureArrayRow* columns;             // arrays of data from which features of elements are computed
+  const ElementSetRow* subjects;              // sets of elements that have features
   const ComponentArrayRow* component_arrays;  // arrays with axes over components
   const StickSumsRow* stick_sums;             // pairs of stick-breaking statistics
   const AllocationRow* allocations;           // categories whose values are components
@@ -415,7 +415,7 @@ struct Model {
   const InvarianceRow* invariances;           // changes of basis that leave the likelihood alone
   const ShiftRow* shifts;                     // shifts of constants that leave the likelihood alone
   // Built objects alone have the following tables, which use the names in the model file:
-  const char* const* built_from;       // texts, by BuiltFrom
+  const char* const* built_from;       // texts from which liblehr compiles the model again, by BuiltFrom
   const char* const* size_names;       // names of plates, by slot
   const char* const* array_names;      // names of arrays
   const char* const* parameter_names;  // names of parameters, such as "mu.mean"

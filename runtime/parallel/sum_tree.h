@@ -24,7 +24,8 @@ class Sums {
 
   /// Sets all numbers and the status to zero.
   void clear();
-  /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums.
+  /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums, so that generated code adds to
+  /// them.
   void enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const;
   /// Adds the sums of the right neighbour, which are those of later chunks, to these. If the status here is 0, it
   /// becomes that of `right`. So the first failure in the order of the chunks counts.
@@ -38,13 +39,13 @@ class Sums {
   std::span<double> of(std::size_t k) const;
   /// Returns the status of the generated code: 0, or the first failure.
   std::int32_t status() const { return static_cast<std::int32_t>(values()[0]); }
-  /// Sets the status.
+  /// Sets the status to that of the generated code (0: no failure).
   void fail(std::int32_t status) const { values()[0] = status; }
 
  private:
   Memory memory_;                   // one buffer: the status, then each buffer of sums, all 64-byte aligned
   std::vector<std::size_t> begin_,  // by buffer of `loop.sums`: position of its first number
-      length_;                      // and how many it has
+      length_;                      // by buffer of `loop.sums`: how many numbers it has
 };
 
 /// A subtree of the sum tree, which adds the sums of chunks in a fixed order: the chunks `begin`, ..., `end` - 1.

@@ -16,8 +16,8 @@ namespace lehr {
 /// other axes.
 std::vector<double> component_sizes(const Engine& e, const Components& c);
 
-/// Returns the numbers of the components from the largest to the smallest; `masses` are their sizes. Equal ones stay in
-/// order.
+/// Returns the numbers of the components from the largest to the smallest; `masses` has the size of each. Equal ones
+/// are in the order of their numbers.
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
 /// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see
@@ -37,8 +37,8 @@ std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::
 /// Removes component k: its sums become zero, and responsibilities are normalised over the others. Returns 0 or a
 /// status of the generated code.
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Copies every factor of component `from` to `to`. Of the proportions of items, it moves half of what `from` has above
-/// the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
+/// Prepares a split: copies every factor of component `from` to `to`. Of the proportions of items, it moves half of
+/// what `from` has above the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
 std::int32_t copy_component(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
 /// Completes an edit: updates the global factors twice from the sums as they are. Components with stick-breaking

@@ -46,7 +46,7 @@ struct SearchReport : AutoReport {
   /// The record of one start in the report: how its factors were initialised, and what became of its candidate. In a
   /// race, the candidates of several starts make a few sweeps, and only the better half go on.
   struct Start {
-    StartKind kind;           // how it was made
+    StartKind kind;           // how the factors were initialised
     std::uint64_t seed;       // seed of the start
     std::int64_t sweeps = 0;  // sweeps of its candidate
     double elbo = 0;          // last ELBO of the candidate; NaN: it failed
@@ -57,14 +57,15 @@ struct SearchReport : AutoReport {
   std::vector<Start> starts;       // all starts, in order
   bool agree = false;              // true: starts agreed on the solution, so the search ended
   std::string one_optimum;         // why there is one optimum, as a clause; empty: there may be several
-  MoveReport moves;                // what the moves did
+  MoveReport moves;                // what the moves of components did
   std::int64_t sweeps = 0;         // sweeps of all candidates and moves
   std::int64_t sample = 0;         // items of the sample, or of a minibatch, with which a long search began; 0: none
   std::int64_t sample_sweeps = 0;  // sweeps over the sample, or steps from minibatches
 };
 
-/// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind
-/// `first`, is one of the candidates. The result is a function of the seed.
+/// Searches for the best optimum of the ELBO by coordinate ascent from many starts, annealing and moves of components,
+/// and leaves the best state in place. The state in place at the beginning, a start of the kind `first`, is one of the
+/// candidates. The result is a function of the seed.
 Outcome run_search(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report);
 
