@@ -55,7 +55,8 @@ class Clamps : Part {
   ExprId use_identity(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
 
  private:
-  /// Returns the indices of an element's entry, in the data as in the parameters.
+  /// Returns the indices in memory of an element of the block's variable or, with `event`, of an entry of it. They are
+  /// the same in the array of observed values and in the arrays of parameters.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
   /// Returns the buffer with the observed values of the block's variable.
   BufferId data(BlockId b) const { return layout_.data.observed[s_.conditionals[b].variable.index()]; }

@@ -25,8 +25,8 @@ class Draws : Part {
 
  private:
   static constexpr std::size_t kKinds = 64;  // kinds of random numbers of one element, at most
-  /// Returns an expression for the row-major position of an element among all elements of its variable. Nested rows are
-  /// packed.
+  /// Returns an expression for the number of an element, by which its random numbers differ from those of the other
+  /// elements of its variable: the row-major position, with nested rows packed.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
   Terms& terms_;  // the part that emits loop nests of terms

@@ -56,8 +56,8 @@ class FormulaLoops : Part {
  private:
   /// Returns an expression for the value of a formula; `event` has the index of each event variable of math::Index.
   ExprId formula(const math::Expr& e, FormulaContext& f, std::map<int, ExprId> event);
-  /// Emits the sums that occur in the formula of a number more than once, so that each is computed once
-  /// (FormulaContext::hoisted).
+  /// Emits the sums that occur more than once in a formula without event indices, so that each is computed once: their
+  /// values go to FormulaContext::hoisted.
   void form_repeated_sums(const math::Expr& e, FormulaContext& f);
   /// Emits code that computes the inverses and log determinants that the formula needs and that are not available yet.
   void prepare_matrices(const math::Expr& e, FormulaContext& f);

@@ -28,9 +28,10 @@ class HoistedSums : Part {
     /// multiplies by them.
     std::map<math::Stat, std::vector<Weight>> weights;
   };
-  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing, and leaves `uses`
-  /// as it is, if there are none or the block is not local. The same holds unless all axes after the `given` leading
-  /// ones are fixed, not nested, and of constant lengths whose product is a few hundred at most.
+  /// Moves the uses of a local block whose sums over data can be formed ahead out of `uses`, and declares the arrays of
+  /// these sums. Returns nothing, and leaves `uses` as it is, if no use qualifies or the block is not local. The same
+  /// holds unless all axes after the `given` leading ones are `fixed` (Updates::gather_axes), not nested, and of
+  /// constant lengths whose product is a few hundred at most.
   std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);
@@ -39,10 +40,12 @@ class HoistedSums : Part {
   void begin(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// Returns true if the sum in a term can be computed before the block is updated. The term must read nothing else of
-  /// the block, and sum over enough numbers beyond the atom's indices.
+  /// Returns true if the sum in a term can be computed before the block is updated, and if that pays. The term must
+  /// read nothing of the block but the atom at this position, have no residual form, and sum over a plate, beyond the
+  /// atom's indices, with eight elements or a number that only the data give.
   bool can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) const;
-  /// Returns the weights that count for the term: those of the data only if it is tempered.
+  /// Returns the run-time weights that multiply the term: ArrayTerm::weights, without that of the data if the term is
+  /// not tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
 
   Terms& terms_;      // the part that emits loop nests of terms

@@ -62,7 +62,8 @@ class Integrals : Part {
   /// Emits code that computes the natural parameters of an auxiliary element from the uses.
   void gather(const AuxiliaryWork& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
               const NaturalTarget& into);
-  /// Returns `true` for each axis of the block: one element is updated at a time.
+  /// Returns `true` for each axis of the block's variable, as an argument that says that natural parameters are formed
+  /// for one element at a time.
   std::vector<bool> all_axes(BlockId b) const {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
   }

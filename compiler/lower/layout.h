@@ -60,13 +60,15 @@ struct CachedGroup {
 
 /// The partial sums of the ELBO that an item stage adds up, each an array of one number, in nats.
 struct LocalSums {
-  /// The expected log density of tempered terms; that of the others.
+  /// The expected log density of the terms that a temperature divides in annealing (Schedule::tempered); that of the
+  /// other terms.
   BufferId energy, prior;
   /// The entropies of local factors of continuous variables; those of discrete ones.
   BufferId entropy, discrete;
 };
 
-/// A residual form and the position of one of its two sums.
+/// Names one running sum of a residual form (a sum over pairs that is computed by the sums of its two factors): the
+/// form and which of its sums. If both factors are the same, it has one sum, otherwise two.
 struct ResidualSum {
   /// The residual form that the sum belongs to; owned by the schedule.
   const schedule::Residual* of;
@@ -86,23 +88,25 @@ struct Layout {
   DataBuffers data;
   /// By name of a data matrix: the buffers of its inverse and of its log determinant.
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;
-  /// The buffers by which code finds all entries of a data array that name a given element, by that array.
+  /// By data array: the buffers by which code finds all entries of the array that name a given element.
   std::map<density::DataSource, InverseLookup> inverse;
   /// The buffers of the parameters of factors, by block and name of the parameter.
   std::map<std::pair<BlockId, std::string>, BufferId> parameter;
   /// The buffers of expected statistics under the factors, by block and statistic; none for statistics that no term
   /// reads.
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;
-  /// Log determinants of a block outside the item stages, by matrix parameter, if its entropy needs no more of that
-  /// matrix.
+  /// The buffers of log determinants that the update of a block outside the item stages stores for its entropy, by
+  /// matrix parameter. Only for matrices of which the entropy needs no more; none for chains and clamped variables.
   std::map<BlockId, std::map<std::string, BufferId>> logdet;
   /// The buffers of products and entropies of chains: blocks with one factor for a whole sequence.
   std::map<BlockId, Chain> chains;
   /// i64 by item, for each category that starts give a value: that value, or -1 to leave the item out of the start.
   std::map<BlockId, BufferId> picks;
-  /// Work arrays with the probabilities of an item's chains, by step. Set only while the code of its sums is emitted.
+  /// By chain of categories of an item: the work array with the probabilities of its elements by step, from which code
+  /// loads them instead of from the stored factor. Set only while the code of the item's sums is emitted.
   std::map<BlockId, BufferId> marginal;
-  /// The buffers of the arrays that the schedule derives: statistics, their tables, residual sums, and steps of shifts.
+  /// The buffers of the arrays that the schedule derives: statistics, their tables, residual sums, and the
+  /// constants of shifts.
   std::map<ArrayId, BufferId> array;
   /// The statistic to which a sum or table belongs.
   std::map<ArrayId, const schedule::Statistic*> statistic;
@@ -110,8 +114,9 @@ struct Layout {
   std::map<ArrayId, ResidualSum> residual;
   /// The cached sums over items, in groups that become invalid together.
   std::vector<CachedGroup> cached_groups;
-  /// Exponentials of a table, exp(b (entry - top)), which code for fused categories and chains multiplies instead of
-  /// adding logarithms; b top of each row. `top` is the largest entry of the row, b is Weight::local.
+  /// `exp_table`: the exponentials exp(b (entry - top)) of the entries of a table, which code for fused categories and
+  /// chains multiplies instead of adding logarithms. `exp_shift`: the b top of each row. `top` is the largest entry of
+  /// the row, b the run-time weight Weight::local.
   std::map<ArrayId, BufferId> exp_table, exp_shift;
   /// The arrays `exp_table` transposed, which code for full rows of counts reads; only for tables that need them.
   std::map<ArrayId, BufferId> exp_columns;
@@ -201,8 +206,8 @@ class Part {
   bool has_fused_atom(const Term& t) const;
   /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
-  /// Returns true if sums over factors may be cached. With envelopes, intervals replace factors; temperatures of items
-  /// are data that change between sweeps. Neither goes together with caching.
+  /// Returns true if sums over factors may be cached (schedule::Statistic::is_cached). False for exact sampling, where
+  /// intervals replace factors, and for temperatures of items, which are data that change between sweeps.
   bool can_cache_sums() const { return !options_.envelope && !options_.inverse_temperatures; }
   /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
@@ -230,7 +235,7 @@ class Part {
   Layout& layout_;
   /// The functions and buffers that the driver will use.
   Interface& interface_;
-  /// All of these, the data, and the allocation of work arrays.
+  /// The state of the lowering that all parts share: its inputs, the program, its layout, and the work arrays.
   Shared& shared_;
 };
 

@@ -40,7 +40,8 @@ class Lookups : Part {
   /// Returns which index variables of a term follow if `atom` has the indices `element` along its `fixed` axes, and the
   /// conditions for what does not follow. The update of one element then loops over the others alone.
   Solved solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
-  /// Emits a loop over the walked index variable, if there is one, around `body`. The caller tests the conditions.
+  /// Emits the code of `body` inside a loop over the walked index variable or, if there is none, without a loop. `body`
+  /// gets the values of the index variables that are solved. The caller tests Solved::conditions.
   void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
 
  private:

@@ -20,8 +20,8 @@ namespace lehr::loops {
 struct ParameterSlot {
   /// The name under which it is saved, of variable and parameter: "beta.concentration".
   std::string name;
-  /// The variable whose factor it is a parameter of, with the axes of the array. Of a mean with a joint factor
-  /// (NormalGamma) it is the mean.
+  /// The variable whose factor has the parameter. If a mean and its precision have one joint factor (NormalGamma), it
+  /// is the mean for parameters of the mean, and the precision for the others.
   model::VariableId variable;
   /// The block whose factor has the parameter.
   conditionals::BlockId block;
@@ -142,8 +142,9 @@ struct InvarianceFunction {
   struct Variable {
     /// f64 [1]: the number of elements of the variable.
     BufferId count;
-    /// The sum over the elements of the expectation of each component x_j; of each product x_j x_l (of numbers of
-    /// x_j^2, on the diagonal).
+    /// `first`: E x_j of each component. `second`: E x_j x_l of each pair of components. If the variable has an axis
+    /// over the components, as W[d, k], rather than being a vector of them, only the E x_j^2 are there, on the
+    /// diagonal.
     BufferId first, second;
     /// The coefficients of x_j and of x_j x_l in those priors of the variable that have no scale.
     BufferId linear, quadratic;
@@ -183,7 +184,9 @@ struct InvarianceFunction {
   std::vector<Follower> followers;
 };
 
-/// The functions and buffers of a shift (schedule::Shift). Arrays have an axis over its components for each constant.
+/// The functions and buffers by which the driver steps along a shift (schedule::Shift): a move of latent variables by
+/// constants, or of their scales by factors, that leaves the likelihood alone and raises the ELBO. Arrays have an axis
+/// over the constants; the curvature has two.
 struct ShiftFunctions {
   /// (): fills `gradient` and `curvature`; the caller sets all entries of `step` to 1 before.
   std::size_t measure = 0;
@@ -223,7 +226,7 @@ struct Interface {
   std::optional<std::size_t> initialise_local;
   /// The arrays of the posterior: every parameter of a factor that has a buffer.
   std::vector<ParameterSlot> parameters;
-  /// The array of the sums of each statistic in Schedule::statistics.
+  /// By statistic (an index into Schedule::statistics): the array with its sums.
   std::vector<BufferId> sums;
   /// f64 [6]: the ELBO and its parts in nats, at the positions of ElboPart. The functions `couplings`, `undecided` and
   /// `states` also write their results here.

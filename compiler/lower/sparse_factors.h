@@ -22,8 +22,9 @@ class SparseFactors : Part {
   /// Of a pair that the pattern does not have it is some entry: terms have such pairs only where their coefficient
   /// is 0.
   ExprId entry(BlockId b, ExprId j, ExprId l);
-  /// Emits code that replaces natural parameters by `blended`(statistic, index, natural parameter, natural parameter of
-  /// the current factor). `linear` has those of x_j by coordinate, `quadratic` those of products by entry.
+  /// Emits code that blends new natural parameters with those of the current factor, for a natural-gradient step: each
+  /// is replaced by `blended`(statistic, index, new natural parameter, current one). `linear` has those of x_j by
+  /// coordinate, `quadratic` those of products by entry.
   void blend(BlockId b, BufferId linear, BufferId quadratic,
              const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
   /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with

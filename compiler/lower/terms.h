@@ -22,7 +22,7 @@ struct Factor {
   std::set<IndexVarId> index_vars;
   /// Returns the expression of the factor, given the values of these index variables.
   std::function<ExprId(const Env&)> value;
-  bool often_zero = false;  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
+  bool often_zero = false;  // an observed bit y, or 1 - y: inner loops are skipped where it is 0
 };
 
 /// A term of the log joint, with the array (statistic, table or residual sum), run-time weights and factors by which
@@ -70,8 +70,8 @@ class Terms : Part {
   /// together, as in log(1 - p) - log(1 - p) y with y observed: the logarithm is taken once, and the result is 0 where
   /// its factor 1 - y is 0. Otherwise two parts that cancel at log 0 would lose all digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
-  /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
-  /// the member's event axes.
+  /// Returns the plates that number the coordinates of a member in the vector of its joint variable (row-major, the
+  /// plates of IndexCoordinate::indices): the axes that the joint variable does not have, then the member's event axes.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
   /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
   /// offset of its row, so two indices become one. There may be fewer `indices` than plates: they are the leading ones.
@@ -93,8 +93,9 @@ class Terms : Part {
   /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
-  /// Returns `env`, with the step fixed to 1 if the term has two neighbours of a chain of which only sums over the
-  /// steps are stored: the sum at that index stands for all steps. For other terms it returns `env` as it is.
+  /// Returns `env` with the step fixed to 1 if the term has two neighbours of a chain whose expected products are
+  /// stored as sums over the steps (Chain::summed), so that the sum is read once. Returns `env` as it is for other
+  /// terms.
   Env at_all_steps(const Term& t, Env env) const;
   /// Returns true if the term is the product of its atoms and nothing else, summed over the index variables of this
   /// atom alone. That means coefficient 1, no guard, and only multiplicities that the atom's variable owns.
@@ -134,7 +135,8 @@ class Terms : Part {
   std::optional<double> number(CoefId c) const;
   /// Returns an expression for the value of a coefficient.
   ExprId coef(CoefId c, const Env& env);
-  /// Returns true if the coefficient is an observed bit, or 1 minus one.
+  /// Returns true if the coefficient is the observed value y of a bit, or 1 - y, so that it is often 0
+  /// (Factor::often_zero).
   bool is_bit(CoefId c) const;
   /// Returns an expression for an element of a data array.
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);

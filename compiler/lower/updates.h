@@ -69,7 +69,8 @@ class Updates : Part {
                                 const std::set<math::Stat>& only = {});
   /// Emits code that sets all natural parameters in `n` to 0.
   void clear(const NaturalTarget& n);
-  /// An atom of a block in a term, and the atoms that its coefficient leaves out.
+  /// What gather() emits loops for: an atom of a block in a term, whose coefficient is the product of the term's other
+  /// factors, less the atoms that are left out.
   struct Gathered {
     /// The block whose natural parameters are formed.
     BlockId block;
@@ -81,8 +82,8 @@ class Updates : Part {
     std::vector<std::size_t> without;
   };
   /// Emits the loops over the term for elements whose fixed axes have the values in `element`; a term that is always 0
-  /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out, and `at`, its
-  /// indices in an array over `free_axes` and event axes.
+  /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out and the
+  /// multiplicities of the elements themselves, and `at`, its indices in an array over `free_axes` and event axes.
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
@@ -97,8 +98,9 @@ class Updates : Part {
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
-  /// Returns the run-time weights on the block's natural parameters. A table (`from_table`) includes those of the data
-  /// already.
+  /// Returns the run-time weights (Interface::weights) that multiply what a term adds to the block's natural
+  /// parameters: Weight::local and local_data, or global and global_data if the block is not local. With `from_table`,
+  /// the weight of the data is left out, since the table that multiplies the term includes it.
   std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
 
   /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
@@ -178,8 +180,10 @@ class Updates : Part {
   /// With `tolerant`, steps are full ones, and a typical value stands in place of a draw.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        FormulaContext& f, bool tolerant);
-  /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
-  /// Emits code that fails if the inverse is not finite.
+  /// Registers in `f` the log determinant of the parameter `p` of a block of latent variables, if `p` is computed as
+  /// the inverse of an earlier matrix parameter: minus that of the latter. Does nothing for other parameters, for
+  /// points and draws, and for blocks with observed elements. If FormulaContext::fail_code is not 0, it also emits code
+  /// that fails unless the diagonal of the inverse is positive and finite.
   void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
   /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`):
   /// the number of the component in the key of a random number.

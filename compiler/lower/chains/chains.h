@@ -46,8 +46,9 @@ class Chains : Part {
   /// Returns an expression that loads the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
-  /// the table, not for every element. Entropies of sequences leave out the means of those tables whose sums belong to
-  /// one term (adds_up_alone). Empty for other blocks.
+  /// the table, not for every element. If one term alone reads a table (adds_up_alone), the entropies of sequences
+  /// leave out its mean, which Stages::emit_finalise subtracts for all items together. Empty for other blocks, and for
+  /// chains that do not meet the conditions of singles().
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the chain's update adds the probabilities of its elements to the sums of the table right away
   /// (UpdateHooks::add_rows), so that no later loop over the item must. False if items are iterated or elements are
@@ -160,9 +161,11 @@ class Chains : Part {
   /// adds `value` in every product (of k with the values of the history that the lags name). It subtracts `value` times
   /// the joint log potential from the entropy.
   void put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value);
-  /// Emits code that sets the expectations of products to 0 where several histories or steps add to one.
+  /// Emits code that sets the expectations of products to 0 before the backward pass, if several histories or steps add
+  /// to one of them: the chain reaches back several steps, or the products are sums over the steps.
   void clear_together(const Messages& m);
-  /// Emits code that sets the probabilities at t to 0 where several histories add to one.
+  /// Emits code that sets the probabilities at t to 0, if the chain reaches back several steps: several histories then
+  /// add to one probability. Emits nothing for other chains.
   void clear_marginal(const Messages& m, ExprId t);
   /// Emits a store of the probability of value k at t, or an addition where several histories add to one.
   void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
@@ -205,14 +208,16 @@ class Chains : Part {
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
 
-  /// The uses of single elements: those that are rows of tables, and those of the first element alone.
+  /// The uses that give unary potentials of a chain of categories, in two groups: rows of tables, whose exponentials
+  /// are multiplied at each step, and uses of the first element alone, which go into its message.
   struct UnaryUses {
     /// Uses whose unary potentials are rows of tables; uses of the first element alone, as its initial
     /// distribution.
     Uses rows, first;
   };
-  /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
-  /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
+  /// Returns the uses that give unary potentials (of single elements), if their exponentials can be formed with tables:
+  /// each is a row of a table or of the first element alone. Returns nothing if there are other ones, no rows, or
+  /// observed values, if the chain is not local, or if its stage is refreshed.
   std::optional<UnaryUses> singles(BlockId b, const Uses& uses) const;
   /// Returns true if the use is a unary potential: the atom at position `use` of the term is the only element of its
   /// sequence there. Returns false if the term has another element of that sequence, a constant number of steps away.
@@ -285,7 +290,7 @@ class Chains : Part {
                  const EachStep& means);
   /// Declares the arrays that Matrices holds: for one element, or with an axis over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
-  /// Emits code that copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
+  /// Emits code that copies the matrices of one element. `t`, `to_t`: its step, if the arrays are over the steps.
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
             std::optional<ExprId> to_t);
   /// Emits code that computes the matrices of step t after the elimination of the elements before it. Returns an

@@ -50,15 +50,16 @@ class Blocks : Part {
   /// from the block's own statement alone; improper ones become NaN.
   void initialise_from_prior(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that computes the expected statistics of the elements whose leading indices are `lead` from their
-  /// parameters. Observed entries get their values before. Pairs of chains that are not local are formed as if the
-  /// elements were independent.
+  /// parameters. Observed entries get their values before. Expected products of elements of a chain that is not
+  /// Chain::local are formed as if the elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.
   void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
 
  private:
-  /// Returns the uses in the block's own statements from which an initial factor can be formed. All other atoms of the
-  /// term must be stored, and the atom must not be an element before another one.
+  /// Returns the uses in the block's own statements from which an initial factor can be formed. All atoms of the term
+  /// must be stored. Unless the block is a chain, the atom must not be an element before another one (x[t - 1] in the
+  /// statement of x[t]).
   Uses prior_uses(BlockId b) const;
 
   Terms& terms_;              // the part that emits loop nests of terms

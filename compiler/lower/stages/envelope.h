@@ -33,8 +33,9 @@ class Envelope : Part {
   /// Returns the terms of the log joint with all their atoms, so that intervals can take the place of these. Terms that
   /// the schedule has divided into sums over items are undivided, since such sums contain expectations.
   std::vector<ArrayTerm> terms();
-  /// Emits the function that finds the least coefficient of a pair of latent variables, which is negative if some pair
-  /// repels (EnvelopeFunctions::couplings). Returns its position in the program.
+  /// Emits the function that decides whether the model is attractive (EnvelopeFunctions::couplings): it finds the least
+  /// coefficient of a pair of latent variables, negative if some pair repels, and counts the terms with more than two.
+  /// Returns its position in the program.
   std::size_t emit_couplings();
   /// Emits the function that sets every interval to the whole support (EnvelopeFunctions::open). Returns its position
   /// in the program.

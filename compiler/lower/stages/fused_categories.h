@@ -76,8 +76,8 @@ struct FusedCategory {
   /// The number of positions in `counted`, if an item has one row of elements, listed before its passes. Invalid if the
   /// positions are listed anew for each row.
   ScalarId counted_length;
-  /// What was subtracted from `item_odds` before exp. Valid only if that code stands before the branch on the last
-  /// pass; otherwise each visit of the elements emits it.
+  /// What was subtracted from `item_odds` before exp. Valid while each pass over an item begins with the code of these
+  /// exponentials, which all its visits of elements share; if invalid, each visit has that code itself.
   ExprId shift;
   /// 1 while the exponentials of the item's vector come from the parameters of its factor, 0 while they come from its
   /// expected statistics. Invalid if they never come from parameters.
@@ -101,8 +101,8 @@ struct ItemArrays {
 struct FusedVisit {
   /// The arrays to which probabilities, energies and entropies are added.
   const ItemArrays& arrays;
-  /// True in the last visit of an item, which also adds to statistics, energies and entropies (a seed to statistics
-  /// alone).
+  /// True in the last visit of an item, which also adds to statistics, energies and entropies (a seed adds no
+  /// entropies).
   bool final;
   /// What the function that contains the visit does to its items.
   StageMode mode;
@@ -148,9 +148,9 @@ class FusedCategories : Part {
   /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
   /// Emits the visit of all elements of an item, which forms the probabilities of each and adds them to all that needs
-  /// them; counts of zero are left out. The exponentials of the item's vectors are formed before, unless
-  /// FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the category has
-  /// FusedCategory::entropy_from_sums.
+  /// them; elements that are counts of zero are left out, except by a sampler. The exponentials of the item's vectors
+  /// are formed before, unless FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the
+  /// category has FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
   /// Declares, before the passes over an item, FusedCategory::direct for each category of which the exponentials of the
   /// vector may come from parameters instead of expected statistics, and emits code that sets it for the first pass.
@@ -166,8 +166,10 @@ class FusedCategories : Part {
   /// Emits code that exponentiates a table, scaled by Weight::local. The largest entry of each row is subtracted
   /// before, and stored (Layout::exp_table, exp_shift). Also fills the transposed table, if there is one.
   void exp_table(ArrayId table);
-  /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
-  /// that are one vector and rows of one table. Enough counts of the data must be above zero.
+  /// Returns true if the items may have full rows of counts, whose elements are visited in tiles. Each item must be one
+  /// row of counts over a plate that is not nested. The log odds must be one vector and rows of one table, and the
+  /// category must have FusedCategory::entropy_from_sums. At least 40 % of the counts in the data must be above zero,
+  /// and more if the category has many values, whose number must be a constant.
   bool can_have_full_rows(const FusedCategory& s) const;
   /// Returns true if the code visits the elements of the category in tiles (full rows of counts): the transposed
   /// exponentials of its table were declared for that.
@@ -177,8 +179,8 @@ class FusedCategories : Part {
   /// Emits code that exponentiates the vector of one item, which is at position `u` of a group of items with full rows,
   /// into FullRows::exponentials.
   void form_row(const FusedCategory& s, const FullRows& r, ExprId u, ExprId item);
-  /// Emits loops that visit all elements of the group that begins with the item `first`; items from `end` on are left
-  /// out.
+  /// Emits loops that visit all elements of a group of four items with full rows, tile by tile. The group begins with
+  /// the item `first`; items from `end` on are left out.
   void visit_rows(const FusedCategory& s, const FullRows& r, ExprId first, ExprId end, const FusedVisit& visit);
   /// Emits code that copies what was added up for the natural parameters of the item at position `u` to
   /// ItemArrays::partner_naturals.
@@ -200,13 +202,15 @@ class FusedCategories : Part {
   /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
   /// Returns true if the exponentials of the category's vector can come from parameters without expected statistics
-  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, of a
-  /// stored block without observed elements, and x_of_vector() must have a result.
+  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, for
+  /// which x_of_vector() has a result. The vector's block must be stored, have an entropy, and be neither a chain nor
+  /// observed in part.
   bool can_be_direct(const FusedCategory& s) const;
   /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c, c the same for
   /// all k. Nothing if they are not.
   std::optional<std::string> x_of_vector(const FusedCategory& s) const;
-  /// Returns true if no update of another block of the item reads the expected statistics of the vector.
+  /// Returns true if no update of another block of the item reads the expected statistics of the vector, so that passes
+  /// before the last need not form them.
   bool is_sole_reader(const FusedCategory& s) const;
   /// Returns an expression for the product of the run-time weights on the log odds from a vector.
   ExprId vector_scale(const FusedUse& u);
@@ -224,8 +228,8 @@ class FusedCategories : Part {
     ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
     std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
   };
-  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, the elements
-  /// are visited one by one.
+  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, or the rows
+  /// are shorter than a tile, the elements are visited one by one.
   void visit_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit);
   /// Emits code that computes the sums of exponentials of a tile (FullRows::total). `low` becomes the number of sums
   /// that are below kUnderflow.
@@ -279,8 +283,9 @@ class FusedCategories : Part {
   /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k. `scale` is 1
   /// over the sum of FusedCategory::probs.
   ExprId mean_odds(const Element& e, ExprId scale);
-  /// Returns true if the category can have FusedCategory::entropy_from_sums: it is factored, and the sums that hold its
-  /// means are of its terms alone.
+  /// Returns true if the category has FusedCategory::entropy_from_sums: it is factored, and each sum that holds one of
+  /// its means is of one of its terms alone. False if it is drawn, may be observed, has no entropy, or if sums by item
+  /// are requested (Interface::item_energies).
   bool is_summed(const FusedCategory& s) const;
   /// A function that emits the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;

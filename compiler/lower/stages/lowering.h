@@ -86,7 +86,8 @@ class Lowering : Part {
   std::size_t emit_expectations(const std::string& name, bool local);
   /// Emits the function that updates a block outside the item stages. Returns its position in the program.
   std::size_t emit_update(BlockId b);
-  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
+  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable, so that
+  /// the function `elbo` counts the term as a local prior (ElboPart::local_prior) unless it is tempered.
   bool is_local(std::size_t origin) const;
   /// Emits the function `elbo`, which computes the evidence lower bound and its parts (Interface::elbo_value).
   void emit_elbo();

@@ -75,10 +75,13 @@ class Stages : Part {
   /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
   /// that draws of the block integrate out (Integrals).
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
-  /// Returns hooks for the update of a stored block that add, to its natural parameters, what the visits of fused
-  /// categories have added up for it in this pass.
+  /// Returns hooks for the update of a stored local block in a pass over its item, such as theta[doc] where z[doc, .]
+  /// is fused. They add to its natural parameters what the visits of the item's fused categories have added up for it
+  /// in this pass (ItemArrays::partner_naturals). They do nothing if no fused category adds to the block. `arrays` must
+  /// outlive them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
-  /// Called with the array of parameters before the update, the event indices, and the current value.
+  /// A function that emits code for one number of a factor's parameters, for each_parameter(). It gets the array of the
+  /// values before the update, the event indices of the number, and its current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
   /// Emits loops over all numbers of the parameters of one element's factor. Inside, `body` gets the array of their
   /// values before the update and the current value; this measures convergence.
@@ -111,10 +114,12 @@ class Stages : Part {
     /// The range of the items that the function works on.
     ExprId begin, end;
   };
-  /// Returns the stage's one fused category if its items have full rows of counts and the mode updates or refreshes
-  /// them; otherwise nothing.
+  /// Returns the stage's only fused category if its elements are to be visited in groups of items (emit_full): the
+  /// items have full rows of counts, which are mostly above zero, and the mode is a refresh, or an update that
+  /// iterates. Nothing for samplers, and if other blocks of the stage are fused, chains or auxiliary sources.
   std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
-  /// Emits the loop over groups of four items with full rows.
+  /// Emits the loop over groups of four items with full rows of counts, with all that an update or a refresh of them
+  /// does.
   void emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes);
   /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
@@ -138,15 +143,16 @@ class Stages : Part {
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits code that forms the expectations of products of neighbours in the item's chains as if elements were
-  /// independent, where no update of the chain has formed them. Those that are stored for all items are formed in
-  /// StageMode::seed alone.
+  /// Emits code that forms the expectations of products of elements, and the entropies, of the item's chains as if
+  /// elements were independent, where no update of the chain has formed them. Those that are stored for all items are
+  /// formed in StageMode::seed alone.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
-  /// Returns the category of the items that chooses the block's prior and gets its value from the picks of a start.
-  /// Nothing if there is none, or if the block's other terms hold more than data beside it. For `theta[n] ~
-  /// Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
+  /// Returns the category of the items that chooses the block's prior and gets its value from the picks of a start; a
+  /// seed forms such a block from its item's data. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. Nothing
+  /// if there is none, if the block's other terms have further latent variables, and for chains and auxiliary
+  /// variables.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
   Terms& terms_;            // the part that emits loop nests of terms
