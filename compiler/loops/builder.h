@@ -160,7 +160,8 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
-  /// Sets when the contents of an array are needed (loops.h, Demand).
+  /// Sets when the contents of an array are needed, so that the pass `guard-on-demand` can guard stores to it that few
+  /// sweeps need.
   void set_demand(BufferId buffer, Demand demand) { program_.buffers[buffer.index()].demand = demand; }
   /// Sets the number by which the caller of the generated code requests arrays of this kind of demand in a sweep:
   /// element `at` of `flags`, above 0 for yes.

@@ -305,7 +305,9 @@ struct Program {
   /// By Demand: the number that is above 0 while the caller requests the contents of arrays of that kind. Where its
   /// buffer is invalid, they are always needed.
   std::array<NumberAddress, 3> demand_flags = {};
-  Thresholds thresholds = {};  // of lowering, passes and code generation; not in the printed text
+  /// The numbers by which lowering, passes and code generation choose between ways of computing the same. The printed
+  /// text does not have them.
+  Thresholds thresholds = {};
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }
