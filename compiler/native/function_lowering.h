@@ -91,7 +91,7 @@ class FunctionLowering {
   // ---- parts (outlining.cpp) ----
 
   /// Emits a block of more than kWholeBlock statements as calls of several functions (parts), each with some of its
-  /// statements, because LLVM's time grows faster than a function.
+  /// statements, because LLVM's time grows faster than the size of a function.
   void outline_block(const loops::Block& block);
   /// Emits a rarely executed block as a call of a function of its own that is optimised little (kQuick or kOnce in
   /// lower.h). It works on copies of small local arrays and slots, which are copied back after the call.

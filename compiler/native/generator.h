@@ -18,5 +18,6 @@ struct Generator {
 
 }  // namespace lehr::native
 
-/// The table, under the name by which runtime/plugin.h finds it in the shared library.
+/// The table of the functions that need LLVM, which the shared library with LLVM exports. The program looks it up by
+/// this name when it has loaded the library (runtime/plugin.h).
 extern "C" const lehr::native::Generator lehr_plugin;

@@ -70,7 +70,8 @@ bool is_cheap_code(const loops::Program& program, std::size_t function);
 /// most 4,000,000 nodes whatever the data are, so that compiling the copies takes longer than they save in a fit.
 bool keeps_nests(const loops::Program& program, std::size_t function);
 
-/// Returns true if one execution of the statement evaluates at most 6,400 nodes whatever the data are.
+/// Returns true if the statement does so little work that optimising it does not pay: one execution evaluates at most
+/// 6,400 nodes whatever the data are.
 bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);
 
 /// Returns the number of statements in the block and in all blocks inside it, which decides where large blocks are

@@ -33,8 +33,8 @@ std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool 
 /// ones. `thresholds` are those of the program.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level, const Thresholds& thresholds);
 
-/// Removes functions and data that no exported function reaches, after the driver was linked with the model, and
-/// instruments the rest for the sanitizer.
+/// Removes functions and data that no exported function reaches, in the module of an object that `lehr build` writes,
+/// after the code of the model was linked with the driver. Instruments the rest for the sanitizer, unless it is `none`.
 void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer);
 
 }  // namespace lehr::native
