@@ -18,8 +18,8 @@ struct Narrowable {
   /// narrowed either.
   SmallIdSet<BufferId> exact;
 
-  /// Returns true if the expression is real, and it or a real operand at any depth reads a narrowed array or scalar.
-  /// Such an expression is computed in 32 bits.
+  /// Returns true if the expression is real, and it or a real operand at any depth reads a narrowed array or scalar. As
+  /// an operand of a comparison, such an expression is computed in 32 bits.
   bool meets(const Program& program, ExprId e) const;
 };
 
@@ -28,8 +28,8 @@ struct Narrowable {
 Narrowable narrowable(const Program& program);
 
 /// Returns true if the store writes a parameter or an expected statistic, and its value calls a costly function (exp,
-/// log, digamma). Such a value is computed in 32 bits even though the array has 64, unless the array is in
-/// Narrowable::exact.
+/// log, digamma). In functions with Function::f32_allowed such a value is computed in 32 bits even though
+/// the array has 64, unless the array is in Narrowable::exact.
 bool calls_for_item(const Program& program, const Store& store);
 
 }  // namespace lehr::loops

@@ -52,7 +52,7 @@ struct PassOptions {
   std::vector<Pass> passes = default_passes();          // the passes to run, in this order
   bool verify_each = false;                             // verify the program before the first pass and after each
   std::function<void(const PassReport&)> on_pass = {};  // called after each pass
-  Thresholds thresholds = thresholds_of_environment();  // become Program::thresholds, also for the lowering before
+  Thresholds thresholds = thresholds_of_environment();  // become Program::thresholds; lowering uses them, too
 
   /// Returns the same options without `on_pass`, for further programs that a command compiles.
   PassOptions without_reports() const { return {passes, verify_each, {}, thresholds}; }

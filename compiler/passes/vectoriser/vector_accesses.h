@@ -13,10 +13,11 @@ namespace lehr::loops {
 /// executed in any case.
 bool has_iterations(const Program& program, const For& loop);
 
-/// Returns the index expressions inside `loop` that load from memory, differ between iterations of the vectorised loop,
-/// and stay the same throughout `loop`. If `index` is given, they may change with it.
-/// Indices of loads are considered, and those of stores too if `all`. Only statements that are executed in any case
-/// count. Example: of `for k: s += table[id[n], k]` with iterations over n, the expression id[n].
+/// Returns the index expressions inside `loop` that can be evaluated ahead of it, so that accesses need not wait for
+/// them: those that load from memory, differ between iterations of the vectorised loop, and stay the same throughout
+/// `loop`. If `index` is given, they may change with it. Indices of loads are considered, and those of stores too if
+/// `all`. Only statements that are executed in any case count. Example: of `for k: s += table[id[n], k]` with
+/// iterations over n, the expression id[n].
 std::vector<ExprId> loaded_indices(const Program& program, const Varying& varying, const For& loop,
                                    std::optional<ScalarId> index, bool all);
 

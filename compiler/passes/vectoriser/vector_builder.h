@@ -12,12 +12,13 @@
 
 namespace lehr::loops {
 
-/// Makes arrays and statements for the iterations that run together (the group). Base class of
-/// VectorValues.
+/// Makes arrays and statements of a loop that is vectorised, for the iterations that run together (the group). Base
+/// class of VectorValues.
 class VectorBuilder : public ExprMaker {
  public:
-  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; iteration() says of
-  /// which.
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`. In the unrolled form it
+  /// is called for each iteration, and iteration() is a literal. In the lane form it is called once: its statements
+  /// become the body of a loop over lanes, and iteration() is the index of that loop.
   using EachIteration = std::function<void(Block& out)>;
 
   /// Prepares to make code for groups of `how.width` iterations of a loop, in the form of `how`: lanes, or unrolled.

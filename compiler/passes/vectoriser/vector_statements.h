@@ -31,7 +31,7 @@ class VectorStatements : public VectorValues {
   Block added_up(BufferId sum, BufferId copies);
 
  protected:
-  std::map<BufferId, BufferId> sums_;  // private copies of statistics that iterations add to (lane form)
+  std::map<BufferId, BufferId> sums_;  // lane form: by array of Role::statistic, the copy to which each lane adds
 
  private:
   // ---- private scalars, arrays and sums ----
@@ -46,9 +46,9 @@ class VectorStatements : public VectorValues {
   bool is_row(BufferId b) const {
     return varying_.arrays.contains(b) || transposed_.contains(b) || row_copies_.contains(b);
   }
-  /// Returns true if the store adds to an element of a statistic that is the same for all iterations. The array must
-  /// have constant extents and, in the lane form, at most kCopiedElements elements, as each lane then has a copy. In
-  /// the unrolled form the iterations add to the array itself.
+  /// Returns true if the store adds to a sum over items (an array of Role::statistic), at an element that is the same
+  /// for all iterations. The array must have constant extents and, in the lane form, at most kCopiedElements elements,
+  /// as each lane then has a copy. In the unrolled form the iterations add to the array itself.
   bool is_sum(const Store& x) const;
   /// Returns true if the last index is that of the vectorised loop, so that iterations access neighbouring elements.
   bool is_consecutive(const std::vector<ExprId>& at) const {

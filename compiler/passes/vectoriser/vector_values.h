@@ -16,7 +16,7 @@ namespace lehr::loops {
 /// Which iterations of a vectorised group execute a statement, as in masked vector code.
 struct Mask {
   BufferId array;                // 1 for an iteration that executes it, 0 for others; invalid if all do
-  std::vector<ScalarId> ranges;  // indices of loops around whose length differs between iterations
+  std::vector<ScalarId> ranges;  // of the loops around the statement that differ in length: their indices
   bool by_branch = false;        // true if a branch has excluded iterations, and not only the end of a loop
 };
 
@@ -53,8 +53,8 @@ class VectorValues : public VectorBuilder {
 
   // ---- rows that are found ahead (vector_rows.cpp) ----
 
-  /// Returns the index expressions of loop `x` that load from memory (vector_accesses.h), without those that are
-  /// evaluated already.
+  /// Returns the index expressions of loop `x` that load from memory and can be evaluated ahead of the loop
+  /// (loops::loaded_indices), without those that are evaluated already.
   std::vector<ExprId> loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const;
   /// Appends statements that evaluate, before the loop `x`, its index expressions that load from memory. Returns these
   /// expressions: indices() replaces them by loads of the values from now on, until forget_indices(). Does nothing, and
@@ -78,15 +78,15 @@ class VectorValues : public VectorBuilder {
   void copy_row(BufferId array, bool back, Block& out);
 
  protected:
-  const For& loop_;                         // the loop that is vectorised
-  const Varying& varying_;                  // what differs between its iterations
-  BufferId active_;                         // mask of the lanes that are not beyond the end; invalid if there are none
-  std::map<ScalarId, BufferId> of_scalar_;  // arrays with the values of a scalar in the iterations
-  std::map<BufferId, BufferId> of_array_;   // private copies of arrays, one for each iteration
+  const For& loop_;         // the loop that is vectorised
+  const Varying& varying_;  // what differs between its iterations
+  BufferId active_;         // mask of the lanes before the end of the loop; invalid if all are (are_full())
+  std::map<ScalarId, BufferId> of_scalar_;  // by scalar: the array with its value in each iteration
+  std::map<BufferId, BufferId> of_array_;   // by array: the array with a copy for each iteration
   std::map<BufferId, BufferId>
       row_copies_;  // private arrays for rows of shared arrays (privatise_row()), by shared array
   std::map<BufferId, BufferId> transposed_;  // transposed rows with the lanes last, while a loop waits for functions
-  std::map<ExprId, BufferId> call_results_;  // values of function calls, evaluated for all iterations ahead
+  std::map<ExprId, BufferId> call_results_;  // by function call: its values, formed for all iterations ahead
 
  private:
   /// Where the values of an index expression are that was evaluated ahead of a loop (store_indices()).
