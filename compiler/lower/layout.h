@@ -144,9 +144,9 @@ struct Shared {
   const schedule::Schedule& schedule;
   /// The data: their sizes, offsets and constants. Of values only observed counts are read.
   const BoundData& data;
-  const LowerOptions& options;  // which functions the program has
+  const LowerOptions& options;  // what the program must be able to do beyond a plain fit
   Builder builder = {};         // the program under construction
-  Layout layout = {};           // where everything is in its memory
+  Layout layout = {};           // which buffers have parameters, statistics and data
   /// The functions and buffers that the driver will use. Each part adds those that it emits.
   Interface interface = {};
   /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
@@ -227,7 +227,7 @@ class Part {
   const model::Model& m_;
   /// The schedule that is lowered; it has the density and the conditionals.
   const schedule::Schedule& s_;
-  const LowerOptions& options_;  // which functions the program has
+  const LowerOptions& options_;  // what the program must be able to do beyond a plain fit
   /// The index and coefficient expressions of the terms.
   const Algebra& a_;
   Builder& b_;  // the program under construction

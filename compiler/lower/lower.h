@@ -364,7 +364,8 @@ struct LowerOptions {
 
 /// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.
 inline constexpr std::int32_t kFailBlock = 100;
-/// Status of a generated function: kFailData + GivenId if that data matrix is not positive definite.
+/// Status of a generated function: kFailData + GivenId if that data matrix is not positive definite; kFailData alone if
+/// the matrix is an observed variable.
 inline constexpr std::int32_t kFailData = 10000;
 
 }  // namespace lehr::loops

@@ -20,8 +20,8 @@ namespace lehr::loops {
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
 /// Emits code for terms in residual form (schedule::Residual): a sum over pairs of summands A_r B_r' takes linear time
-/// by running sums of A and of B, which follow the elements as these are updated. It also gives each term outside the
-/// item stages as updates and the ELBO read it.
+/// by running sums of A and of B (the two sides), which follow the elements as these are updated. It also gives each
+/// term outside the item stages as updates and the ELBO read it.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}

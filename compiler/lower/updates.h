@@ -146,8 +146,8 @@ class Updates : Part {
     Solved solved;
     /// The index variables that number the sums in the array.
     std::set<IndexVarId> parts;
-    /// The index variables of the first loops, over the data; of the second loops, over the sums and the values of the
-    /// element.
+    /// The two terms whose loops are emitted: with the index variables over the data; with those over the sums and the
+    /// values of the element.
     Term data, values;
     /// The factors that are multiplied in the first loops; in the second loops.
     std::vector<Factor> of_data, of_values;
