@@ -171,7 +171,8 @@ class FunctionLowering {
   void lower(const loops::Store& node);
   /// Emits the assignment of one value to all elements of a buffer.
   void lower(const loops::Fill& node);
-  /// Emits a branch (`if`). If it is rarely taken (If::rare), its first block becomes a function of its own.
+  /// Emits a branch (`if`). If it is rarely taken (If::rare), its first block becomes a function of its own, unless
+  /// the code around is optimised little anyway.
   void lower(const loops::If& node);
   /// Emits a conditional exit from the innermost loop (`break`).
   void lower(const loops::BreakIf& node);
@@ -246,7 +247,7 @@ class FunctionLowering {
   int lanes_;                                        // doubles in a vector of the target
   TripPadding& spare_;                               // finds loops that may have extra iterations
   const std::set<loops::BufferId>& element_arrays_;  // arrays of which no vectors are made (element_arrays())
-  bool low_tier_;  // true where code is optimised little: nothing is copied or inlined
+  bool low_tier_;  // true in code that is optimised little: loop bodies are not copied, functions not inlined
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // value of a scalar, or the stack slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;               // scalars whose entry in values_ is a slot

@@ -55,7 +55,7 @@ struct Image {
 /// LEHR_CPU.
 struct Refusal {
   std::string text,  // the reason
-      note;          // what can be named instead
+      note;          // which machines or processors can be named instead
 };
 /// Returns why no code can be made for the machine and the processor of these options, LEHR_CPU included
 /// (Options::cpu); nullopt if it can.
