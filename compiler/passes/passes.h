@@ -19,7 +19,8 @@ namespace lehr::loops {
 #include "compiler/passes/passes.def"
 #undef LEHR_PASS
 
-/// An optimisation pass of the pipeline: its names and its function.
+/// An optimisation pass over Loops, as an entry of the list of passes: its name for options, its description and its
+/// function.
 struct Pass {
   std::string_view name;            // what --no-opt calls the pass
   std::string_view text;            // what it does, in one line for help: "dead code elimination"

@@ -14,7 +14,7 @@
 namespace lehr::loops {
 
 /// Translates the statements of a loop that is vectorised to statements for a group of its iterations that run
-/// together. vectorised() uses it.
+/// together. Scalars and arrays are private if each iteration of the group has its own version. vectorised() uses it.
 class VectorStatements : public VectorValues {
  public:
   /// Constructs with the program, the loop, what differs between its iterations, and the form, as VectorValues does.

@@ -20,7 +20,8 @@ struct Mask {
   bool by_branch = false;        // true if a branch has excluded iterations, and not only the end of a loop
 };
 
-/// Translates expressions of the loop that is vectorised. Base class of VectorStatements.
+/// Translates expressions of the loop that is vectorised to what one iteration of a group that runs together evaluates:
+/// a scalar or array that differs between iterations is read from its private version. Base class of VectorStatements.
 class VectorValues : public VectorBuilder {
  public:
   /// Starts the vectorisation of `loop`. `loop` and `varying` (what differs between iterations) must outlive this
