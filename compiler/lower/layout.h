@@ -204,7 +204,9 @@ class Part {
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// Returns true if an atom of the term is of a fused category, whose probabilities no function reads from memory.
   bool has_fused_atom(const Term& t) const;
-  /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
+  /// Returns true if exactly one term of the stage reads the table. The table's sums are then those of this term, so
+  /// that the mean of the table, a part of the entropy, can be computed from them after the items
+  /// (Stages::emit_finalise).
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
   /// Returns true if sums over factors may be cached (schedule::Statistic::is_cached). False for exact sampling, where
   /// intervals replace factors, and for temperatures of items, which are data that change between sweeps.

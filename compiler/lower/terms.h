@@ -61,10 +61,11 @@ class Terms : Part {
   /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
   /// after another.
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
-  /// Returns true if the coefficient, or a part of its sums and products, is the value of an observed variable. What is
-  /// inside functions does not count.
+  /// Returns true if the coefficient, or a part of its sums and products, is the value of an observed variable, so that
+  /// sum() takes a logarithm that it multiplies once. What is inside functions does not count.
   bool mentions_observed(CoefId c) const;
-  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
+  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0. Updates and
+  /// the ELBO leave such terms out.
   bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
   /// Returns an expression for the sum of coefficients. Summands with a common logarithm and observed factors are put
   /// together, as in log(1 - p) - log(1 - p) y with y observed: the logarithm is taken once, and the result is 0 where
@@ -104,6 +105,7 @@ class Terms : Part {
   /// category. For z = k that is a row such as log beta[term, k].
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
+  /// It reads the elements that were updated just before, so Blocks::update adds it last.
   bool is_half_of_pairs(const Term& t, std::size_t atom) const;
   /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.

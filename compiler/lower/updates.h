@@ -161,7 +161,8 @@ class Updates : Part {
   /// Emits code that adds what a split term gives to the natural parameters of the element: first the sums over data,
   /// then their products with what depends on the value.
   void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
-  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
+  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give. The update
+  /// then scatters short axes (gather_axes), so that the data are read once.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   /// Emits code that forms the probabilities of a category from its natural parameters: exponentials, shifted by the
   /// largest and normalised.

@@ -63,14 +63,16 @@ class Chains : Part {
   /// `lags`: how many steps before it the others are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
-  /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
-  /// of the item stage has a term with a pair and is updated from those of the last sweep.
+  /// Returns true if the expected products of elements (pairs) must outlive the update of their item, so that they need
+  /// buffers for all items. Either the stage is refreshed, or another block of the item stage has a term with a pair
+  /// and is updated from those of the last sweep.
   bool pairs_outlive_item(BlockId b) const;
   /// Emits loops that compute the log potentials of one sequence. Unary ones are added to `unary`. Joint ones are
   /// passed to `add`. With `homogeneous`, joint ones are computed at step 1 only, which stands for all steps.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool homogeneous, const AddPotential& add);
-  /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
+  /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step, so that
+  /// they are computed once for a sequence.
   bool is_homogeneous(BlockId b, const Uses& uses);
   /// Returns true if the joint potential that the term gives to neighbours of `v` is the same at every step, since
   /// nothing else in the term depends on the step. True also if the term has no neighbours of `v`.
