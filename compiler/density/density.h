@@ -91,8 +91,8 @@ struct Multiplicity {
   bool operator==(const Multiplicity&) const = default;
 };
 
-/// Where terms come from: one statement or one potential of the model. Messages show it, and annealing decides by it
-/// which terms a temperature divides.
+/// The statement or potential of the model that terms of the density come from. Messages show it, and annealing and
+/// tempering decide by it which terms a temperature divides.
 struct Origin {
   /// The statement of the model that the terms come from; none for a potential.
   std::optional<model::StatementId> statement;

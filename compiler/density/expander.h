@@ -43,7 +43,8 @@ class Expander {
     /// The index variable, which ranges over the values of the category.
     IndexVarId bound;
   };
-  /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
+  /// A part of the model around which the sums over its selectors are put when it has been expanded: a statement or a
+  /// sum(...). A function such as log is taken inside these sums, for each value of the latent index.
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced, and those of `selectors`.
     std::set<IndexVarId> index_vars;
@@ -219,7 +220,8 @@ class Expander {
     struct Side {
       /// 1 for an upper end (values above it are censored), -1 for a lower end.
       double sign;
-      /// `limit` is the limit; `beyond` is 1 where the observed value is beyond it, else 0.
+      /// The coefficients of this limit: `limit` is its value; `beyond` is 1 where the observed value is beyond it,
+      /// else 0.
       CoefId limit, beyond;
     };
     /// The limits of the censored statement, one or two.
@@ -269,8 +271,8 @@ class Expander {
     /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
-  /// Returns the index variables that p depends on and does not sum over, as indices. For a sampler, selectors are left
-  /// out.
+  /// Returns the index variables that p depends on and does not sum over, as indices: the element of a tangent point
+  /// that is added for p. For a sampler, selectors are left out.
   std::vector<IndexId> element_of(const Poly& p);
   /// Adds a tangent point with one element for each value of the index variables that element_of() returns. `bound` is
   /// the family row of the point.
@@ -339,14 +341,18 @@ class Expander {
 
   /// Returns the function call that is the whole of a parameter, as logistic(e) in Bernoulli(logistic(e)), or null.
   const model::Apply* link(const Arguments& arguments, const std::string& name) const;
-  /// Returns a formula of a family over the value and parameters of the statement. `event` maps the formula's index
-  /// symbols to index expressions.
+  /// Translates a formula of a family, such as its log density, to a polynomial in statistics: the value of the
+  /// statement and `arguments` take the place of its symbols. `event` maps the formula's index symbols to index
+  /// expressions.
   Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns a function call in a formula of a family. Logarithms of probabilities and links get their own expansions.
+  /// Translates a function call in a formula of a family to a polynomial in statistics. Logarithms of probabilities and
+  /// links get their own expansions.
   Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns the component `at` of a parameter, converted to its canonical form (sd to precision).
+  /// Returns the component `at` of a parameter as a polynomial in statistics, converted to its canonical form (sd to
+  /// precision).
   Poly argument(const Argument& a, std::vector<IndexId> at);
-  /// Returns the log determinant of a matrix parameter, in its canonical form.
+  /// Returns the log determinant of a matrix parameter, in its canonical form (covariance to precision), as a
+  /// polynomial.
   Poly argument_logdet(const Argument& a);
   /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
   /// replaces the value, it returns that.
@@ -375,7 +381,8 @@ class Expander {
   /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0. It reports nothing if the
   /// statement was already reported as too large.
   Poly fail(std::string why, std::vector<std::string> notes = {});
-  /// Returns true if the variable is observed and its statement has limits.
+  /// Returns true if the variable is observed and its statement has limits: its values are then censored from a limit
+  /// on.
   bool is_censored(model::VariableId v) const;
   /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
@@ -397,7 +404,8 @@ class Expander {
   std::map<model::IndexVarId, IndexId> bound_;
   /// The scopes that are open: the statement first, then enclosing sums.
   std::vector<Scope> scopes_;
-  /// The text that messages point to: the statement, or the distribution that is being expanded.
+  /// The place in the model file that error messages point to: that of the statement, or of the distribution in it that
+  /// is being expanded.
   Span span_;
   /// The statement that is being expanded; none for a potential.
   std::optional<model::StatementId> statement_;
