@@ -25,9 +25,9 @@ struct DerivedPart {
 /// equation.
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 
-/// The equation left = (sum of the parts) / divisor. The left side is a parameter of the factor, or a quantity that is
-/// linear in its natural parameters: an inverse scale, precision * mean, log odds. For a chain it is a log potential,
-/// or a block of the precision matrix of the whole sequence.
+/// An equation that `lehr derive` prints for a block: left = (sum of the parts) / divisor. The left side is a parameter
+/// of the factor, or a quantity that is linear in its natural parameters: an inverse scale, precision * mean, log odds.
+/// For a chain it is a log potential, or a block of the precision matrix of the whole sequence.
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
@@ -39,7 +39,7 @@ struct Equation {
   std::optional<Formula> divisor;
 };
 
-/// The derivation of one block: its complete conditional and its mean-field update.
+/// What `lehr derive` prints of one block of latent variables: its complete conditional and its mean-field update.
 struct DerivedBlock {
   /// The element that the equations are for: theta[doc]. A joint block has two, the mean and the precision.
   Formulas elements;
