@@ -15,8 +15,8 @@ namespace lehr::schedule {
 
 using density::DataSource;
 
-/// The pairs of elements that a term sums over, in an array or a list. A cell is the position of a pair: in the array,
-/// row after row, or in the list.
+/// The pairs of elements that a term of the log joint sums over, all pairs (an array with a cell for each) or those of
+/// a list in the data. A cell is the position of a pair: in the array, row after row, or in the list.
 struct Pairs {
   /// The plate whose elements are paired.
   model::PlateId elements;

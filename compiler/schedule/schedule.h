@@ -74,8 +74,8 @@ struct OuterTerm {
   std::vector<density::IndexId> at;
   /// If the term is a sum over pairs that has a residual form, that form, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
-  /// With a cached statistic, the whole term without a division. The factors inside the cached sum read it; the others
-  /// read `term` times the statistic.
+  /// If the statistic is a cached sum: the whole term, not divided into `term` and the statistic. Updates of factors
+  /// inside the sum read it; all others read `term` times the statistic.
   std::optional<Term> undivided = {};
 };
 
@@ -140,7 +140,7 @@ struct ItemStage {
     std::optional<std::size_t> statistic;
     /// The entry of the table that the term is multiplied by, one index for each axis.
     std::vector<density::IndexId> at;
-    /// The index variable of `term` that is the item.
+    /// The index variable of `term` that ranges over the items; the stage sets it to the item that it visits.
     density::IndexVarId item;
     /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
     std::optional<std::size_t> outer = {};
@@ -149,7 +149,7 @@ struct ItemStage {
   std::vector<LocalTerm> terms;
 };
 
-/// A step of a sweep that updates all elements of one block.
+/// A step of a sweep that updates all elements of one block of latent variables outside the item stages.
 struct BlockUpdate {
   BlockId block;  // the block that is updated
 };
@@ -190,21 +190,22 @@ struct PlanOptions {
   Thresholds thresholds = thresholds_of_environment();
 };
 
-/// A term of a prior that an invariance changes: one or two components of an element of a Transformed variable, times
-/// what is the same for all elements.
+/// A term in the prior of a variable that a change of basis (Invariance) transforms: one or two components of an
+/// element of the variable, times what is the same for all elements.
 struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The component of each power of the element in the statistic: one for x_k, two for x_k x_l and for the square of a
+  /// The indices of the components that the statistic multiplies: one for x_k, two for x_k x_l and for the square of a
   /// number, whose two are equal.
   std::vector<density::IndexId> components;
-  /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
+  /// The scale that multiplies the term and whose factor is computed anew after the change of basis, as an index into
+  /// Invariance::scales. None if no such scale does.
   std::optional<std::size_t> scale = {};
 };
 
-/// A variable that an invariance changes (W or z), with the sums over its elements from which the ELBO after a change
-/// is computed.
+/// A variable that a change of basis (Invariance) transforms, W or z in W z. It has the sums over its elements from
+/// which the ELBO after a change is computed.
 struct Transformed {
   /// The block of the variable that is transformed.
   BlockId block;
@@ -220,7 +221,7 @@ struct Transformed {
   OuterTerm first = {}, second = {};
   /// The index variables of the components in `first` and `second`.
   density::IndexVarId component = {}, other = {};
-  /// The terms of the variable's prior, which a change of basis changes.
+  /// The terms of the variable's prior, whose expectations a change of basis changes.
   std::vector<PriorTerm> priors = {};
 
   /// Returns true if some term of the prior has a statistic with so many components (1 or 2).
@@ -234,7 +235,8 @@ struct RescaledPrior {
   BlockId block;
   /// True if it has an element for each component; else it has one element.
   bool by_component = false;
-  /// The occurrences of the scale in terms outside the priors that the invariance changes.
+  /// The occurrences of the scale in terms outside the priors that the invariance changes. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
@@ -243,12 +245,13 @@ struct RescaledPrior {
 struct Follower {
   /// The block of the matrix; its axis and its vectors run over the components.
   BlockId block;
-  /// The occurrences of the matrix in terms outside the quadratic forms.
+  /// The occurrences of the matrix in terms outside the quadratic forms, such as its prior. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
-/// A quadratic form in the elements of a transformed variable: coefficients times the sums of products x_j x'_l of
-/// components, where x and x' may be neighbours in a chain.
+/// A quadratic form in the elements of a variable that a change of basis (Invariance) transforms: coefficients times
+/// the sums of products x_j x'_l of components, where x and x' may be neighbours in a chain.
 struct QuadraticForm {
   /// The transformed variable whose elements are in the form, as an index into Invariance::variables.
   std::size_t variable = 0;
@@ -256,9 +259,10 @@ struct QuadraticForm {
   Term moments;
   /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
+  /// The coefficient of a product x_j x'_l in the form. With a follower it is that of the products with one row of it,
+  /// without its entries.
   Term coefficient;
-  /// What the coefficient belongs to: the two components of the product, or the row of the follower.
+  /// The indices of `coefficient`: the components j and l of the product, or the row of the follower.
   std::vector<density::IndexId> at;
   /// The matrix that multiplies the products, as an index into Invariance::followers.
   std::optional<std::size_t> follower = {};
@@ -304,15 +308,17 @@ struct Shift {
     std::vector<density::IndexId> axes;   // the element of the variable that `by` moves, one index for each axis
     std::vector<density::IndexId> event;  // of a vector: the number of the element that `by` moves
   };
-  /// The plate of the constants; none for a single constant.
+  /// The plate that numbers the constants c of the shift; none for a single constant.
   std::optional<model::PlateId> components;
-  /// The array that has the constants of a trial step.
+  /// The array of the constants c of a trial step, which the caller sets and the terms of `gradient` and `curvature`
+  /// read.
   ArrayId step;
-  /// The moved variables. Variables of items are left out: the next sweep forms them from the others.
+  /// The variables whose factors the code of a step changes. Variables of items are left out: the next sweep forms them
+  /// from the others.
   std::vector<Moved> moved = {};
   /// The terms of the first and second derivatives of the ELBO by the constants, where all of these are 0.
   std::vector<Derivative> gradient = {}, curvature = {};
-  /// The shift in words, for people: which variables change how.
+  /// The shift in words, for `lehr derive`: which variables change how.
   std::string text;
   /// Of a change of scale, the largest power of a scale in the ELBO; the curvature is then diagonal. 0: means move.
   int power = 0;
