@@ -19,7 +19,7 @@
 
 namespace lehr::math {
 
-/// An event index of a formula: a variable that ranges over the event axis.
+/// An index of a vector or matrix in a formula of the family table: a variable that ranges over the event axis.
 struct Index {
   int id = 0;                                     // 0: kFirst, 1: kSecond, larger: the index variable of a sum
   bool operator==(const Index&) const = default;  // same id
@@ -32,7 +32,9 @@ inline constexpr Index kSecond{1};
 /// A node of a formula: a constant, a symbol, an operation or a sum, with its children. Defined below.
 struct Node;
 
-/// An immutable formula. Copying is cheap: it shares the nodes. Formulas are built with the operators below.
+/// An immutable formula over the parameters and statistics of a family, in the family table. Densities, updates and
+/// code are derived from such formulas. Copying is cheap: it shares the nodes. Formulas are built with the operators
+/// below.
 class Expr {
  public:
   /// Makes the formula that is this number.
@@ -50,12 +52,13 @@ class Expr {
   std::shared_ptr<const Node> node_;  // the root; shared by copies
 };
 
-/// A constant in a formula.
+/// A node of a formula of the family table (Expr) that is a constant.
 struct Number {
   double value;                                    // the constant
   bool operator==(const Number&) const = default;  // same value
 };
-/// A named quantity at event indices: a parameter, a natural parameter, a statistic, or the value itself ("x").
+/// A node of a formula of the family table (Expr): a named quantity at event indices, which is a parameter, a natural
+/// parameter, a statistic, or the value itself ("x").
 struct Symbol {
   std::string name;                                // the quantity
   std::vector<Index> indices;                      // none for a scalar, one for a vector, two for a matrix
@@ -67,23 +70,24 @@ struct AtValue {
   std::string value;                                // name of the category
   bool operator==(const AtValue&) const = default;  // same names
 };
-/// A sum of two formulas.
+/// A node of a formula of the family table (Expr) that is a sum of two formulas.
 struct Add {
   Expr left, right;                             // the summands
   bool operator==(const Add&) const = default;  // same summands
 };
-/// A product of two formulas. A constant factor is on the left.
+/// A node of a formula of the family table (Expr) that is a product of two formulas. A constant factor is on the left.
 struct Multiply {
   Expr left, right;                                  // the factors
   bool operator==(const Multiply&) const = default;  // same factors
 };
-/// A function applied to a formula.
+/// A node of a formula of the family table (Expr): a function, such as log, applied to a formula.
 struct Apply {
   Function function;                              // which function
   Expr argument;                                  // what it is applied to
   bool operator==(const Apply&) const = default;  // same function and argument
 };
-/// The sum of a formula over the whole event axis, or its maximum over it.
+/// A node of a formula of the family table (Expr): the sum of a formula over the whole event axis, or its maximum over
+/// it.
 struct Sum {
   Index index;                                  // the index variable
   Expr body;                                    // the summand
@@ -95,11 +99,11 @@ struct Delta {
   Index left, right;                              // the indices
   bool operator==(const Delta&) const = default;  // same indices
 };
-/// The size D of the event axis as a number.
+/// A node of a formula of the family table (Expr): the size D of the event axis as a number.
 struct ExtentValue {
   bool operator==(const ExtentValue&) const = default;  // always equal
 };
-/// The value of an index as a number, counted from 0.
+/// A node of a formula of the family table (Expr): the value of an event index as a number, counted from 0.
 struct IndexValue {
   Index index;                                         // which index
   bool operator==(const IndexValue&) const = default;  // same index

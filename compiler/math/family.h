@@ -141,8 +141,8 @@ struct StatisticRow {
   Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// The meaning of a factor's parameter, for code that works on any family, such as random starts, invariances, and
-/// latent variables of which some elements are observed.
+/// What kind of parameter of a variational factor this is (location, precision, ...), for code that works on any
+/// family, such as random starts, invariances, and latent variables of which some elements are observed.
 enum class ParameterRole {
   value,          // the value itself, of a point factor or a draw
   location,       // a location: any real number, or the mean of a spin
@@ -301,8 +301,8 @@ struct FamilyRow {
   /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
   /// tempered_log_normaliser() is the function to call.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
-  /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
-  /// on them.
+  /// Names of canonical parameters that only shift the density, such as a mean. An integral of a power of the density
+  /// does not depend on them, so tempering sets them to 0 there.
   std::vector<std::string> location = {};
   /// Returns the marginal distribution of each component of the factor's value, for parameters and in the order of
   /// Factor::moments. A component without a closed form has kind `none`. Empty for rows that have none.
@@ -329,8 +329,8 @@ struct FamilyRow {
   /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
-  /// The name of another row for the same distribution, which is used if the parameters are named as in that row. Empty
-  /// if there is none.
+  /// The name of another row for the same distribution, which is used if the parameters are named as in that row:
+  /// GammaPoisson for NegativeBinomial. Empty if there is none.
   std::string alternative_row = {};
 };
 
