@@ -56,7 +56,8 @@ struct Atom {
   bool operator==(const Atom&) const = default;
 };
 
-/// How a guard (a condition on the index variables of a sum) compares its two indices.
+/// How a guard (a condition on the index variables of a sum) compares its two indices: the same element of a plate, a
+/// different one, an earlier one, or one that is not earlier.
 enum class Relation {
   equal,         // the element that `left` names is the one that `right` names
   not_equal,     // they are two different elements of the plate

@@ -354,8 +354,8 @@ class Expander {
   /// Returns the log determinant of a matrix parameter, in its canonical form (covariance to precision), as a
   /// polynomial.
   Poly argument_logdet(const Argument& a);
-  /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
-  /// replaces the value, it returns that.
+  /// Returns the component `at` of the value of the statement's variable as a polynomial. If value_override_ is set, as
+  /// for a censored observation, it returns that.
   Poly value(std::vector<IndexId> at);
   /// Returns the log density of a distribution at the statement's value, as a polynomial in statistics.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
@@ -420,11 +420,13 @@ class Expander {
   std::optional<Poly> value_override_;
   /// The latent bits and spins that sum_over_bit_values() has fixed, with their values.
   std::map<Element, double> fixed_bits_;
-  /// The same values as flags (true: 1, or spin +1), in the order of the bits.
+  /// The values of the bits and spins that sum_over_bit_values() has fixed, as flags (true: 1, or spin +1), in the
+  /// order of the bits. Each setting of them has tangent points of its own.
   std::vector<bool> bit_values_;
   /// The part of a mixture that is being expanded; none outside mixtures.
   std::optional<std::size_t> part_;
-  /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.
+  /// The key by which auxiliary() finds a variable that it has added: host, kind, axes, values, family row of a bound,
+  /// setting of bits, mixture part.
   using AuxiliaryKey =
       std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
