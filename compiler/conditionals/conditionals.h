@@ -29,7 +29,8 @@ struct Use {
   std::size_t atom = 0;
 };
 
-/// The exact inference algorithm for a chain: a factor that covers a whole sequence of elements.
+/// The exact inference algorithm for a factor that covers a whole sequence of elements: forward-backward for
+/// categories, a Kalman smoother for Normal elements.
 enum class ChainFactor {
   categories,  // forward-backward over the joint values of neighbouring elements
   gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements

@@ -49,10 +49,11 @@ struct DerivedBlock {
   bool point = false;
   /// The name of the ordered plate along which one factor covers all elements; none if each element has a factor.
   std::optional<std::string> chain;
-  /// The sequence that such a factor covers: h[seq] where the element is h[seq, t].
+  /// If one factor covers a whole sequence, that sequence: h[seq] where the element is h[seq, t]. Empty if each element
+  /// has a factor.
   Formulas chains;
-  /// The name of the algorithm that computes the factor of such a sequence: "forward-backward" or "Kalman smoothing";
-  /// empty if each element has a factor.
+  /// If one factor covers a whole sequence, the name of the algorithm that computes it: "forward-backward" or "Kalman
+  /// smoothing". Empty if each element has a factor.
   std::string algorithm;
   /// If the compiler chose a joint factor without a `guide joint`: the lines of the model whose terms have products of
   /// numbers of the factor, which are the reason; else empty.
