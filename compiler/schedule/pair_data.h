@@ -28,7 +28,8 @@ struct Pairs {
   auto operator<=>(const Pairs&) const = default;
 };
 
-/// A pair of elements that occurs more or less often than Coverage says.
+/// A pair of elements that occurs more or less often in the data than its region: once in a covered region of Coverage,
+/// not at all in another.
 struct UncoveredPair {
   /// The two elements of the pair, from 0.
   std::int64_t first, second;

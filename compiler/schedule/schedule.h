@@ -28,7 +28,8 @@ using conditionals::BlockId;
 using density::ArrayId;
 using density::Term;
 
-/// Whether the variational factor of a block has arrays in memory.
+/// Whether the variational factor of a block of latent variables is stored in arrays, or formed and used within an item
+/// stage without being stored (fused).
 enum class Storage {
   stored,  // parameters and expected statistics are arrays in memory
   fused    // fused responsibilities of a local category: formed, used and not stored
@@ -168,7 +169,8 @@ struct SweepEntry {
   bool for_elbo = false;
 };
 
-/// Which terms of the log joint a temperature divides in annealing and tempering.
+/// Which terms of the log joint a temperature divides in annealing and tempering: those of the data with the priors of
+/// some local variables, or the likelihood alone.
 enum class Tempering {
   data,       // terms of the data, and priors of those local variables that can be integrated out
   likelihood  // observed statements and potentials; priors keep temperature 1
@@ -326,7 +328,8 @@ struct Shift {
 
 /// The plan of a sweep, from which code is generated: the updates of a model in order, and the sums that they read.
 struct Schedule {
-  /// The blocks of the model, and the density that is regrouped.
+  /// The complete conditionals that are scheduled: the blocks of latent variables, and the density, whose terms
+  /// `statistics`, `outer` and the item stages divide among them.
   conditionals::Conditionals conditionals;
   /// By BlockId: whether the block's factor is stored in memory, or formed and used within an item stage.
   std::vector<Storage> storage;
