@@ -30,7 +30,7 @@ class Liveness {
  private:
   /// Returns true if a statement of the loop is live.
   bool is_live(const For& x) const { return (*this)(x.body); }
-  /// Returns true if a statement of either side is live.
+  /// Returns true if a statement in either branch of the `if` is live.
   bool is_live(const If& x) const { return (*this)(x.then_block) || (*this)(x.else_block); }
   /// Returns true if a live statement reads the declared constant.
   bool is_live(const Let& x) const { return scalars_.contains(x.scalar); }
