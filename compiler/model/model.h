@@ -100,7 +100,8 @@ struct Member {
 /// several variables with a common factor (conditionals/join.cpp). Variables that resolve() adds, for compound
 /// distributions and mixtures, have statements of their own and are not auxiliary.
 struct Auxiliary {
-  /// The reasons for which the compiler adds a latent variable.
+  /// The reasons for which the compiler adds a latent variable: the source of each count, the point of a local bound,
+  /// the number behind an observation (its sign or interval), or one joint variable for several.
   enum class Kind {
     source,                          // the summand of a rate from which each of the host's counts came
     bound,                           // the point at which a local bound touches its function
@@ -272,7 +273,7 @@ struct Parameter {
   ExprId value;                              // the expression that the user gave for it
 };
 
-/// A distribution with its parameters.
+/// A distribution in a statement of the model: its family, and the parameters that the user gave.
 struct Distribution {
   const math::FamilyRow* family = nullptr;  // its row in the family table
   /// In the row's order of canonical parameters. Optional ones may be absent.

@@ -24,7 +24,8 @@ std::string counted(std::size_t n, const char* one, const char* many);
 /// What a declared name of the model file can be: a plate (index set), a constant, data, a random variable, or a `let`.
 enum class SymbolKind { plate, constant, given, variable, let };
 
-/// The meaning of a declared name of the model file.
+/// What a declared name of the model file stands for: the kind of the declaration, where its entry in the model is, and
+/// whether the name has been used, for warnings.
 struct Symbol {
   SymbolKind kind;    // what is declared by this name
   std::size_t index;  // in the Model's vector of that kind; of a `let`, in Resolver::lets
