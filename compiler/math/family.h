@@ -304,8 +304,9 @@ struct FamilyRow {
   /// Names of canonical parameters that only shift the density, such as a mean. An integral of a power of the density
   /// does not depend on them, so tempering sets them to 0 there.
   std::vector<std::string> location = {};
-  /// Returns the marginal distribution of each component of the factor's value, for parameters and in the order of
-  /// Factor::moments. A component without a closed form has kind `none`. Empty for rows that have none.
+  /// Returns the marginal distribution of each component of the factor's value, for quantiles and predictive
+  /// distributions. Parameters and order are those of Factor::moments. A component without a closed form has kind
+  /// `none`. Empty for rows that have none.
   std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
   /// Returns second moments of the factor's value, for parameters as in Factor::moments. Empty for rows that have none.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
@@ -316,7 +317,8 @@ struct FamilyRow {
   /// Normal too.
   bool gaussian = false;
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
-  /// `log_density`.
+  /// `log_density`. Censored observations need them; without the formula, a limit on that side is an error, but for
+  /// Normal.
   std::optional<Expr> log_above = {}, log_below = {};
   /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
   /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.

@@ -42,14 +42,14 @@ struct SparsePattern {
   /// By position: the index in `entries` of the first entry of its column that is not on the diagonal; one number more
   /// at the end. Rows of a column are in order of their positions.
   std::vector<std::int64_t> first;
-  /// By entry: the position of its row, and its place among the nonzeros of the factor.
+  /// By entry: the position of its row, and its place among the nonzeros of the Cholesky factor.
   std::vector<std::int64_t> row, place;
-  /// Nonzeros of the factor by column: the first of each position (and the end), and the positions of their rows, of
-  /// which the first is the diagonal.
+  /// Nonzeros of the Cholesky factor by column: the first of each position (and the end), and the positions of their
+  /// rows, of which the first is the diagonal.
   std::vector<std::int64_t> filled_first, filled_row;
-  /// The nonzeros of the factor left of the diagonal by row: the first of each position (and the end), their places
-  /// among those by column, and the positions of their columns. Without nonzeros, `left` and `left_column` have one
-  /// unused number.
+  /// The nonzeros of the Cholesky factor left of the diagonal by row: the first of each position (and the end), their
+  /// places among those by column, and the positions of their columns. Without nonzeros, `left` and `left_column` have
+  /// one unused number.
   std::vector<std::int64_t> left_first, left, left_column;
 
   /// Returns the number of entries of the lower triangle of the matrix, the diagonal included.
