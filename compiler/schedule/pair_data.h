@@ -24,12 +24,12 @@ struct Pairs {
   std::optional<std::pair<DataSource, DataSource>> named_by = {};
   /// The observed variable that must have a value at the cell; none if all cells count.
   std::optional<model::VariableId> present = {};
-  /// Orders pairs, for maps.
+  /// Orders objects of this type field by field, so that they can be keys of a map.
   auto operator<=>(const Pairs&) const = default;
 };
 
-/// A pair of elements that occurs more or less often in the data than its region: once in a covered region of Coverage,
-/// not at all in another.
+/// An exception in Coverage: a pair of elements that occurs in the data although its region is not covered, or that
+/// does not occur exactly once although its region is.
 struct UncoveredPair {
   /// The two elements of the pair, from 0.
   std::int64_t first, second;

@@ -318,7 +318,8 @@ struct Shift {
   /// The variables whose factors the code of a step changes. Variables of items are left out: the next sweep forms them
   /// from the others.
   std::vector<Moved> moved = {};
-  /// The terms of the first and second derivatives of the ELBO by the constants, where all of these are 0.
+  /// The terms of the first and second derivatives of the ELBO with respect to the constants c, at c = 0, from which
+  /// the runtime computes the best shift.
   std::vector<Derivative> gradient = {}, curvature = {};
   /// The shift in words, for `lehr derive`: which variables change how.
   std::string text;
