@@ -37,7 +37,8 @@ using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
 struct Plate {
-  /// The declared name. A plate that the compiler adds is named after the call that needs it: "stick_breaking(s)".
+  /// The declared name. A plate that the compiler adds is named after what needs it, as no user can write it:
+  /// "stick_breaking(s)", "summand(y)".
   std::string name;
   Span span;    // of the name, in the model file
   PlateId set;  // this plate, or the one that it is an alias of
@@ -71,7 +72,8 @@ struct ReferencedRow {
 /// plate, or a vector, matrix or probability vector.
 enum class GivenType { real, count, category, vector, matrix, simplex };
 
-/// Data that no statement generates: covariates, arrays of hyperparameters, look-up tables, multiplicities.
+/// A `data` declaration (or `const` with axes) of the model: values that no statement generates, such as covariates,
+/// arrays of hyperparameters, look-up tables and multiplicities.
 struct Given {
   std::string name;                  // as declared
   Span span;                         // of the name, in the model file
