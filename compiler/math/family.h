@@ -317,8 +317,7 @@ struct FamilyRow {
   /// Normal too.
   bool gaussian = false;
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
-  /// `log_density`. Censored observations need them; without the formula, a limit on that side is an error, but for
-  /// Normal.
+  /// `log_density`. A family without the formula cannot have observations that are censored on that side.
   std::optional<Expr> log_above = {}, log_below = {};
   /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
   /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.
