@@ -44,7 +44,7 @@ class Expander {
     IndexVarId bound;
   };
   /// A part of the model around which the sums over its selectors are put when it has been expanded: a statement or a
-  /// sum(...). A function such as log is taken inside these sums, for each value of the latent index.
+  /// sum(...). A function such as log is applied inside these sums, for each value of the latent index.
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced, and those of `selectors`.
     std::set<IndexVarId> index_vars;
@@ -239,7 +239,8 @@ class Expander {
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
   Poly times_part_indicator(model::ExprId part, std::size_t k, Poly p);
-  /// Returns the log density of a mixture; `density` gives that of each part.
+  /// Returns the log density of a mixture given the variable that selects the part: the sum over the parts of the
+  /// indicator of the part times its log density, which `density` gives.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
   /// model).
