@@ -161,7 +161,7 @@ using Step = std::variant<ItemStage, BlockUpdate>;
 /// One entry of a sweep: a step, or a refresh of the auxiliary sources of counts in a step. A refresh recomputes them
 /// after factors that they depend on have changed, so no update reads an outdated source.
 struct SweepEntry {
-  /// The step that is taken or refreshed, as an index into Schedule::steps.
+  /// The step that is executed or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
   /// True for a refresh of the auxiliary sources of that step.
   bool refresh = false;
