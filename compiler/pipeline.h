@@ -58,10 +58,11 @@ density::ExpandOptions expand_options(const BoundData& data);
 
 /// Returns the model with more joint factors in its guide: of Normal variables that the terms couple, where that is
 /// cheap (choose_joint_factors). A fit to `data` then uses it in place of `model`. `complete` is the analysis of
-/// `model`, whose own joint factors stay. Variables on the items are joined only with others of the same item. A factor
-/// of many coordinates has a sparse precision; it is chosen only if no variable on the items is latent and elimination
-/// is cheap (kMostFilled, kMostOperations). Guide::factorised is true in the result, so that a second call chooses
-/// nothing; nothing is chosen either if it is true in `model`.
+/// `model`, whose own joint factors stay; one with a sparse precision gets the pairs that these data couple too, or is
+/// dropped if that is not cheap. Variables on the items are joined only with others of the same item. A factor of many
+/// coordinates has a sparse precision; it is chosen only if no variable on the items is latent and elimination is cheap
+/// (kMostFilled, kMostOperations). Guide::factorised is true in the result, so that a second call chooses nothing;
+/// nothing is chosen either if it is true in `model`.
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
                                 const density::ExpandOptions& options, const BoundData& data);
 /// Returns the sets of variables that a note of the fit proposes to the user for a `guide joint(...)`, each as names
