@@ -283,10 +283,12 @@ struct FamilyRow {
   std::vector<Spelling> spellings = {};
   bool positional = false;  // arguments may be positional, because there is one parameterisation
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
-  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
+  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision. It is 0 in
+  /// rows that have no density.
   Expr log_density = 0.0;
   /// True if the density has no finite integral (Flat, Jeffreys). Also true for points of bounds, families of points
-  /// and TruncatedNormal, which have no density; false for other joint factors and marginals, which have none either.
+  /// and TruncatedNormal, which have no density. False for marginals and for SwitchedNormal, ScaledNormal and
+  /// SparseNormal, although they have none either.
   bool improper = false;
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
   /// In NormalGamma and NormalWishart: the support of the precision. None in all other rows.
@@ -295,7 +297,7 @@ struct FamilyRow {
   /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis,
   /// the number of values of a category, or 1 for other numbers. The draw of a category is one number, its value
   /// counted from 0. Multinomial needs its n here, although its density does not mention it. Empty for priors without a
-  /// normaliser, points of bounds, families of points, joint factors and marginals.
+  /// normaliser, points of bounds, families of points, marginals, and SwitchedNormal, ScaledNormal and SparseNormal.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
   /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters and extent as for
   /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
