@@ -360,7 +360,8 @@ class Expander {
   Poly value(std::vector<IndexId> at);
   /// Returns the log density of a distribution at the statement's value, as a polynomial in statistics.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
-  /// Returns the given formula of the distribution's family: its log density, or the log probability of a tail.
+  /// Translates a formula of the distribution's family, its log density or the log probability of a tail, to a
+  /// polynomial in statistics at the statement's value.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
