@@ -126,12 +126,13 @@ struct Residual {
 struct ItemStage {
   /// The plate whose elements are the items of the stage.
   model::PlateId item;
-  /// The blocks that the stage updates for each item, in order.
+  /// The blocks of latent variables that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
   /// reached. That is so if two of them share a term and the model has no `guide order`.
   bool iterate = false;
-  /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
+  /// True if the stage has sources: auxiliary categories that say from which summand of a rate each count came. Their
+  /// factors are computed once more after those of the other local blocks.
   bool refresh = false;
   /// A term that the updates of the stage read: an inner part times its table, or a term with local atoms alone.
   struct LocalTerm {
@@ -158,12 +159,14 @@ struct BlockUpdate {
 /// A step of a sweep: an item stage, or the update of one block.
 using Step = std::variant<ItemStage, BlockUpdate>;
 
-/// One entry of a sweep: a step, or a refresh of the auxiliary sources of counts in a step. A refresh recomputes them
-/// after factors that they depend on have changed, so no update reads an outdated source.
+/// One entry of a sweep: a step, or a refresh of the sources in a step (auxiliary categories that say from which
+/// summand of a rate each count came). A refresh recomputes their factors after factors that they depend on have
+/// changed, so that no update reads outdated ones.
 struct SweepEntry {
   /// The step that is executed or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
-  /// True for a refresh of the auxiliary sources of that step.
+  /// True for a refresh of the sources in that step (auxiliary categories of counts); false if the whole step is
+  /// executed.
   bool refresh = false;
   /// True for a refresh that only the ELBO needs: the next sweep recomputes the sources before any update reads them.
   bool for_elbo = false;
