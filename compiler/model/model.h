@@ -345,7 +345,7 @@ struct JointGuide {
 };
 
 /// Restrictions of the variational posterior, from the `guide` of the model file or by the compiler's choice: which
-/// variables share a factor, which are points, and which are updated first.
+/// variables share a factor, which get a point estimate, and which are updated first.
 struct Guide {
   std::vector<JointGuide> joint;  // factors that several variables share
   /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:
