@@ -100,8 +100,8 @@ struct FormulaInverse {
   /// The row and the column of the entry: two formulas.
   Formulas indices;
 };
-/// A node of a printed formula that is a product of a precision and a mean with one common factor: mean' * precision *
-/// mean, or (precision * mean)[event].
+/// A node of a printed formula that is a product of a precision and a mean that share a variational factor: mean' *
+/// precision * mean, or (precision * mean)[event].
 struct FormulaQuadratic {
   /// The precision and the mean, one formula each, and the indices of the entry of their product.
   Formulas precision, mean, event;
