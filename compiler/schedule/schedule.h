@@ -322,7 +322,7 @@ struct Shift {
   /// from the others.
   std::vector<Moved> moved = {};
   /// The terms of the first and second derivatives of the ELBO with respect to the constants c, at c = 0, from which
-  /// the runtime computes the best shift.
+  /// the runtime computes the step.
   std::vector<Derivative> gradient = {}, curvature = {};
   /// The shift in words, for `lehr derive`: which variables change how.
   std::string text;
