@@ -278,7 +278,8 @@ struct Parameter {
 /// A distribution in a statement of the model: its family, and the parameters that the user gave.
 struct Distribution {
   const math::FamilyRow* family = nullptr;  // its row in the family table
-  /// In the row's order of canonical parameters. Optional ones may be absent.
+  /// The parameters that the user gave, in the order of the canonical parameters in the family's row. Optional ones may
+  /// be absent.
   std::vector<Parameter> parameters;
   Span span;  // in the model file
   /// If this is a part of a compound distribution: the one that was typed, as the only entry. That of the hidden
