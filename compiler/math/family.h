@@ -22,7 +22,7 @@ struct Rng;  // declared in runtime/rng.h
 
 namespace lehr::math {
 
-/// The distribution of a value with its parameters integrated out; predictive.h.
+/// The predictive distribution of a number, with its parameters integrated out. Defined in predictive.h.
 struct Predictive;
 
 /// Kinds of random numbers. A step of a draw (Factor::draw) may be one: `argument` is then its
