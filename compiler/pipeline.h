@@ -22,10 +22,12 @@
 
 namespace lehr {
 
-/// A model with the conditional distributions of its blocks: everything before the schedule.
+/// A model with the complete conditionals of its latent variables, as derive_conditionals() makes them: everything that
+/// is derived before the updates are put in order (schedule_updates).
 struct Derived {
   model::Model model;  // the model, with the auxiliary variables that augmentations added
-  /// The conditional of each block, as a family with natural parameters, and the density that they are derived from.
+  /// The complete conditional of each block of latent variables, as a family with natural parameters, and the density
+  /// that they are derived from.
   conditionals::Conditionals conditionals;
 };
 
@@ -56,10 +58,11 @@ density::ExpandOptions expand_options(const BoundData& data);
 
 /// Returns the model with more joint factors in its guide: of Normal variables that the terms couple, where that is
 /// cheap (choose_joint_factors). A fit to `data` then uses it in place of `model`. `complete` is the analysis of
-/// `model`, whose own joint factors stay. Variables on the items are joined only with others of the same item. A factor
-/// of many coordinates has a sparse precision; it is chosen only if no variable on the items is latent and elimination
-/// is cheap (kMostFilled, kMostOperations). Guide::factorised is true in the result, so that a second call chooses
-/// nothing; nothing is chosen either if it is true in `model`.
+/// `model`, whose own joint factors stay; one with a sparse precision gets the pairs that these data couple too, or is
+/// dropped if that is not cheap. Variables on the items are joined only with others of the same item. A factor of many
+/// coordinates has a sparse precision; it is chosen only if no variable on the items is latent and elimination is cheap
+/// (kMostFilled, kMostOperations). Guide::factorised is true in the result, so that a second call chooses nothing;
+/// nothing is chosen either if it is true in `model`.
 model::Model with_joint_factors(const model::Model& model, const Analysed& complete,
                                 const density::ExpandOptions& options, const BoundData& data);
 /// Returns the sets of variables that a note of the fit proposes to the user for a `guide joint(...)`, each as names
@@ -78,14 +81,14 @@ model::Model with_joint_factors(const model::Model& model, const Analysed& compl
 /// states. Guide::factorised is true in the result, so that no others are chosen.
 model::Model with_joint_factors_of(const model::Model& model, const std::vector<NamedArray>& posterior);
 
-/// Derives the conditional of every block of a model (Model -> Density -> Conditionals). This stage finds the last
-/// errors of a model: the schedule never fails. `options` has what the data decide about the density; the default means
-/// data without missing values. Returns nothing after an error, for example a variable without a conjugate family;
-/// `diagnostics` has the reasons.
+/// Derives the complete conditional of every block of latent variables of a model (Model -> Density -> Conditionals).
+/// This stage finds the last errors of a model: the schedule never fails. `options` has what the data decide about the
+/// density; the default means data without missing values. Returns nothing after an error, for example a variable
+/// without a conjugate family; `diagnostics` has the reasons.
 std::optional<Derived> derive_conditionals(const model::Model& model, const density::ExpandOptions& options,
                                            Diagnostics& diagnostics);
-/// Puts the updates of all blocks in the order of a sweep (Conditionals -> Schedule), the last stage before data are
-/// needed. It never fails.
+/// Puts the updates of all blocks of latent variables in the order of a sweep (Conditionals -> Schedule), the last
+/// stage before data are needed. It never fails.
 Analysed schedule_updates(Derived derived, const schedule::PlanOptions& options = {});
 
 /// Derives the inference algorithm of a model: `derive_conditionals`, and `schedule_updates` of the result. Returns
@@ -121,8 +124,8 @@ Analysed with_options(Analysed a, const schedule::PlanOptions& options);
 Analysed with_separate_pairs(Analysed a, BoundData& data, const schedule::PlanOptions& options);
 
 /// Returns true if the schedule of a model may differ for data of other sizes, so that with_options() must plan it anew
-/// and a cache of programs needs the sizes in its key. It may if no step of the schedule is an item stage, unless every
-/// outer term is the sum of a statistic.
+/// and a cache of programs needs the sizes in its key. That is so if no step is an item stage and some term in
+/// Schedule::outer is not yet multiplied by a statistic, or only by a cached one.
 bool depends_on_sizes(const Analysed& a);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
@@ -144,8 +147,8 @@ std::unique_ptr<native::Jit> compiled(const loops::Program& program);
 /// the tables and exported functions that `image` lists (native::emit_embeddable).
 std::string object_file(const loops::Program& program, const native::Image& image, const native::Options& options);
 
-/// Returns the names of the intermediate representations (IRs) that `lehr emit --as` can print, in pipeline order:
-/// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
+/// Returns the names of the intermediate representations (IRs) of a model that `lehr emit --as` can print, in pipeline
+/// order: "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
 std::vector<std::string_view> ir_names();
 
 /// Returns the text of one intermediate representation (IR) of a model. `ir_name` is the name of the IR, one of

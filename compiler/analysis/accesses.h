@@ -71,13 +71,13 @@ struct IterationAccess {
 /// same time.
 class Accesses {
  public:
-  /// Collects the accesses in the statements of a loop's body. `varying`: the scalars and arrays that differ between
-  /// iterations. It is varying_in() for iterations in lanes of vectors, formed_from() for chunks on several threads, or
-  /// the index alone if only its direct occurrences count. `index`: the loop's index variable; if it is invalid, no
-  /// access counts as Dependence::index.
+  /// Collects the accesses to arrays in the statements of a loop's body; reads and writes of scalars are left out.
+  /// `varying`: the scalars and arrays that differ between iterations. It is varying_in() for iterations in lanes of
+  /// vectors, formed_from() for chunks on several threads, or the index alone if only its direct occurrences count.
+  /// `index`: the loop's index variable; if it is invalid, no access counts as Dependence::index.
   Accesses(const Program& program, std::span<const Stmt> statements, const Varying& varying, ScalarId index);
-  /// Collects the accesses in a loop's body. Only an expression that contains the loop's index variable itself counts
-  /// as different between iterations, not one that is computed from it through a scalar.
+  /// Collects the accesses to arrays in a loop's body. Only an expression that contains the loop's index variable
+  /// itself counts as different between iterations, not one that is computed from it through a scalar.
   Accesses(const Program& program, const For& loop) : Accesses(program, loop.body, {{loop.index}, {}}, loop.index) {}
 
   /// Returns all accesses, by array; arrays without an access are left out.
@@ -104,8 +104,8 @@ enum class Race {
 
 /// Returns the arrays for which iterations of a loop race if they run at the same time, with the reason; empty if the
 /// loop may be run in parallel. Scratch is private to an iteration. Arrays for which `may_be_sum` is true, scratch too,
-/// may be added to at any index: each iteration has a copy, and the copies are added up. Every other array is shared:
-/// if it is stored to, each access must depend on the iteration.
+/// may be added to at any index if they are not loaded: each iteration has a copy, and the copies are added up. Every
+/// other array is shared: if it is stored to, each access must depend on the iteration.
 std::vector<std::pair<BufferId, Race>> races_of(const Program& program, const Accesses& accesses,
                                                 const std::function<bool(BufferId)>& may_be_sum);
 

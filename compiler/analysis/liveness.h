@@ -28,17 +28,17 @@ class Liveness {
   Block rest(const Block& b) const;
 
  private:
-  /// Returns true if a statement of the loop is live.
+  /// Returns true if a statement in the loop is live, so that the loop is live, too.
   bool is_live(const For& x) const { return (*this)(x.body); }
-  /// Returns true if a statement of either side is live.
+  /// Returns true if a statement in either branch of the `if` is live.
   bool is_live(const If& x) const { return (*this)(x.then_block) || (*this)(x.else_block); }
-  /// Returns true if a live statement reads the declared constant.
+  /// Returns true if a live statement reads the scalar that the `let` declares.
   bool is_live(const Let& x) const { return scalars_.contains(x.scalar); }
-  /// Returns true if a live statement reads the declared variable.
+  /// Returns true if a live statement reads the scalar that the declaration makes.
   bool is_live(const Local& x) const { return scalars_.contains(x.scalar); }
-  /// Returns true if a live statement reads the variable that is assigned.
+  /// Returns true if a live statement reads the scalar that is assigned.
   bool is_live(const Assign& x) const { return scalars_.contains(x.scalar); }
-  /// Returns true if a live statement reads the variable that is added to.
+  /// Returns true if a live statement reads the scalar that is added to.
   bool is_live(const Accumulate& x) const { return scalars_.contains(x.scalar); }
   /// Returns true if the array that is stored to is live.
   bool is_live(const Store& x) const { return is_live(x.buffer); }

@@ -49,7 +49,7 @@ class ExprMaker {
   ExprId less(ExprId a, ExprId b) { return compare(BinaryOp::less, a, b); }
   /// Returns the boolean expression `a and b`.
   ExprId both(ExprId a, ExprId b) { return binary(BinaryOp::logical_and, a, b); }
-  /// Returns the expression that has the value of `a` where the condition `c` is true, and of `b` elsewhere.
+  /// Returns the expression that has the value of `a` if the condition `c` is true, and of `b` otherwise.
   ExprId select(ExprId c, ExprId a, ExprId b) { return make(p_[a].type, Select{c, a, b}); }
   /// Adds a new scalar variable of this type to the program and returns its id. Its name is `stem`, a point and a
   /// number.

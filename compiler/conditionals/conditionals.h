@@ -20,8 +20,8 @@ namespace lehr::conditionals {
 /// The id of a block (latent variables that are updated together), an index into Conditionals::blocks.
 using BlockId = Id<struct BlockTag>;
 
-/// One occurrence of a variable in the log joint: the atom density.terms[term].atoms[atom]. It adds to the natural
-/// parameters of the variable's block.
+/// One occurrence of a latent variable in the log joint: the atom density.terms[term].atoms[atom]. What multiplies it
+/// there is a summand of a natural parameter of the variable's conditional.
 struct Use {
   /// The term of the density in which the variable occurs, as an index into Density::terms.
   std::size_t term = 0;
@@ -29,7 +29,8 @@ struct Use {
   std::size_t atom = 0;
 };
 
-/// The exact inference algorithm for a chain: a factor that covers a whole sequence of elements.
+/// The exact inference algorithm for a factor that covers a whole sequence of elements: forward-backward for
+/// categories, a Kalman smoother for Normal elements.
 enum class ChainFactor {
   categories,  // forward-backward over the joint values of neighbouring elements
   gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements
@@ -67,7 +68,8 @@ struct Block {
   bool point = false;
   /// True if the factor is a random draw from the complete conditional, for a Gibbs sampler.
   bool drawn = false;
-  /// What one factor for each whole sequence along the last, ordered axis couples; empty if each element has a factor.
+  /// What the factor of a whole sequence couples, if one factor covers each sequence along the last, ordered axis;
+  /// empty if each element has a factor of its own.
   std::optional<Chain> chain;
   /// The occurrences of `variable` in the terms of the density, from which the natural parameters are gathered.
   std::vector<Use> uses;

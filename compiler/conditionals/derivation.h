@@ -25,9 +25,9 @@ struct DerivedPart {
 /// equation.
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 
-/// The equation left = (sum of the parts) / divisor. The left side is a parameter of the factor, or a quantity that is
-/// linear in its natural parameters: an inverse scale, precision * mean, log odds. For a chain it is a log potential,
-/// or a block of the precision matrix of the whole sequence.
+/// An equation that `lehr derive` prints for a block: left = (sum of the parts) / divisor. The left side is a parameter
+/// of the factor, or a quantity that is linear in its natural parameters: an inverse scale, precision * mean, log odds.
+/// For a chain it is a log potential, or a block of the precision matrix of the whole sequence.
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
@@ -39,7 +39,7 @@ struct Equation {
   std::optional<Formula> divisor;
 };
 
-/// The derivation of one block: its complete conditional and its mean-field update.
+/// What `lehr derive` prints of one block of latent variables: its complete conditional and its mean-field update.
 struct DerivedBlock {
   /// The element that the equations are for: theta[doc]. A joint block has two, the mean and the precision.
   Formulas elements;
@@ -49,10 +49,11 @@ struct DerivedBlock {
   bool point = false;
   /// The name of the ordered plate along which one factor covers all elements; none if each element has a factor.
   std::optional<std::string> chain;
-  /// The sequence that such a factor covers: h[seq] where the element is h[seq, t].
+  /// If one factor covers a whole sequence, that sequence: h[seq] where the element is h[seq, t]. Empty if each element
+  /// has a factor.
   Formulas chains;
-  /// The name of the algorithm that computes the factor of such a sequence: "forward-backward" or "Kalman smoothing";
-  /// empty if each element has a factor.
+  /// If one factor covers a whole sequence, the name of the algorithm that computes it: "forward-backward" or "Kalman
+  /// smoothing". Empty if each element has a factor.
   std::string algorithm;
   /// If the compiler chose a joint factor without a `guide joint`: the lines of the model whose terms have products of
   /// numbers of the factor, which are the reason; else empty.

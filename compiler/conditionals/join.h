@@ -21,8 +21,8 @@ std::vector<model::Member> member_layouts(const model::Model& m, const model::Jo
 /// event axis or its values.
 model::VariableId add_joint(model::Model& m, math::Support support, std::vector<model::Member> members);
 
-/// Adds a plate of `size` elements, an expression, to the model and returns it. Joint variables number their
-/// coordinates or values by such plates, which have names that no user can write.
+/// Adds a plate to the model and returns it; `size` is the expression of the number of its elements. Joint variables
+/// number their coordinates or values by such plates, which have names that no user can write.
 model::PlateId add_plate(model::Model& m, const std::string& name, Span span, model::ExprId size);
 
 /// Adds a scalar expression, given by its root node, to the model and returns its id.

@@ -272,9 +272,11 @@ class Algebra {
   Substitution replace(IndexVarId b, IndexId by);
 
  private:
-  /// Returns the free index variables of an index expression, from those of its parts.
+  /// Finds the free index variables of an index expression, from those of its parts. It is called once when the
+  /// expression is added; index_vars_of() returns the stored result.
   std::vector<IndexVarId> find_index_vars(const IndexNode& node) const;
-  /// Returns the free index variables of a coefficient, from those of its parts.
+  /// Finds the free index variables of a coefficient, from those of its parts. It is called once when the coefficient
+  /// is added; index_vars_of() returns the stored result.
   std::vector<IndexVarId> find_index_vars(const CoefNode& node) const;
 
   /// All index variables of the arena, by IndexVarId.

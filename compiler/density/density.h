@@ -56,7 +56,8 @@ struct Atom {
   bool operator==(const Atom&) const = default;
 };
 
-/// How a guard (a condition on the index variables of a sum) compares its two indices.
+/// How a guard (a condition on the index variables of a sum) compares its two indices: the same element of a plate, a
+/// different one, an earlier one, or one that is not earlier.
 enum class Relation {
   equal,         // the element that `left` names is the one that `right` names
   not_equal,     // they are two different elements of the plate
@@ -91,8 +92,8 @@ struct Multiplicity {
   bool operator==(const Multiplicity&) const = default;
 };
 
-/// Where terms come from: one statement or one potential of the model. Messages show it, and annealing decides by it
-/// which terms a temperature divides.
+/// The statement or potential of the model that terms of the density come from. Messages show it, and annealing and
+/// tempering decide by it which terms a temperature divides.
 struct Origin {
   /// The statement of the model that the terms come from; none for a potential.
   std::optional<model::StatementId> statement;

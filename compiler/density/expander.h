@@ -43,7 +43,8 @@ class Expander {
     /// The index variable, which ranges over the values of the category.
     IndexVarId bound;
   };
-  /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
+  /// A part of the model around which the sums over its selectors are put when it has been expanded: a statement or a
+  /// sum(...). A function such as log is applied inside these sums, for each value of the latent index.
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced, and those of `selectors`.
     std::set<IndexVarId> index_vars;
@@ -219,7 +220,8 @@ class Expander {
     struct Side {
       /// 1 for an upper end (values above it are censored), -1 for a lower end.
       double sign;
-      /// `limit` is the limit; `beyond` is 1 where the observed value is beyond it, else 0.
+      /// The coefficients of this limit: `limit` is its value; `beyond` is 1 where the observed value is beyond it,
+      /// else 0.
       CoefId limit, beyond;
     };
     /// The limits of the censored statement, one or two.
@@ -237,7 +239,8 @@ class Expander {
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
   Poly times_part_indicator(model::ExprId part, std::size_t k, Poly p);
-  /// Returns the log density of a mixture; `density` gives that of each part.
+  /// Returns the log density of a mixture given the variable that selects the part: the sum over the parts of the
+  /// indicator of the part times its log density, which `density` gives.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
   /// model).
@@ -269,8 +272,8 @@ class Expander {
     /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
-  /// Returns the index variables that p depends on and does not sum over, as indices. For a sampler, selectors are left
-  /// out.
+  /// Returns the index variables that p depends on and does not sum over, as indices: the element of a tangent point
+  /// that is added for p. For a sampler, selectors are left out.
   std::vector<IndexId> element_of(const Poly& p);
   /// Adds a tangent point with one element for each value of the index variables that element_of() returns. `bound` is
   /// the family row of the point.
@@ -339,21 +342,26 @@ class Expander {
 
   /// Returns the function call that is the whole of a parameter, as logistic(e) in Bernoulli(logistic(e)), or null.
   const model::Apply* link(const Arguments& arguments, const std::string& name) const;
-  /// Returns a formula of a family over the value and parameters of the statement. `event` maps the formula's index
-  /// symbols to index expressions.
+  /// Translates a formula of a family, such as its log density, to a polynomial in statistics: the value of the
+  /// statement and `arguments` take the place of its symbols. `event` maps the formula's index symbols to index
+  /// expressions.
   Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns a function call in a formula of a family. Logarithms of probabilities and links get their own expansions.
+  /// Translates a function call in a formula of a family to a polynomial in statistics. Logarithms of probabilities and
+  /// links get their own expansions.
   Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns the component `at` of a parameter, converted to its canonical form (sd to precision).
+  /// Returns the component `at` of a parameter as a polynomial in statistics, converted to its canonical form (sd to
+  /// precision).
   Poly argument(const Argument& a, std::vector<IndexId> at);
-  /// Returns the log determinant of a matrix parameter, in its canonical form.
+  /// Returns the log determinant of a matrix parameter, in its canonical form (covariance to precision), as a
+  /// polynomial.
   Poly argument_logdet(const Argument& a);
-  /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
-  /// replaces the value, it returns that.
+  /// Returns the component `at` of the value of the statement's variable as a polynomial. If value_override_ is set, as
+  /// for a censored observation, it returns that.
   Poly value(std::vector<IndexId> at);
   /// Returns the log density of a distribution at the statement's value, as a polynomial in statistics.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
-  /// Returns the given formula of the distribution's family: its log density, or the log probability of a tail.
+  /// Translates a formula of the distribution's family, its log density or the log probability of a tail, to a
+  /// polynomial in statistics at the statement's value.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
@@ -375,7 +383,8 @@ class Expander {
   /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0. It reports nothing if the
   /// statement was already reported as too large.
   Poly fail(std::string why, std::vector<std::string> notes = {});
-  /// Returns true if the variable is observed and its statement has limits.
+  /// Returns true if the variable is observed and its statement has limits: its values are then censored from a limit
+  /// on.
   bool is_censored(model::VariableId v) const;
   /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
@@ -397,7 +406,8 @@ class Expander {
   std::map<model::IndexVarId, IndexId> bound_;
   /// The scopes that are open: the statement first, then enclosing sums.
   std::vector<Scope> scopes_;
-  /// The text that messages point to: the statement, or the distribution that is being expanded.
+  /// The place in the model file that error messages point to: that of the statement, or of the distribution in it that
+  /// is being expanded.
   Span span_;
   /// The statement that is being expanded; none for a potential.
   std::optional<model::StatementId> statement_;
@@ -412,11 +422,13 @@ class Expander {
   std::optional<Poly> value_override_;
   /// The latent bits and spins that sum_over_bit_values() has fixed, with their values.
   std::map<Element, double> fixed_bits_;
-  /// The same values as flags (true: 1, or spin +1), in the order of the bits.
+  /// The values of the bits and spins that sum_over_bit_values() has fixed, as flags (true: 1, or spin +1), in the
+  /// order of the bits. Each setting of them has tangent points of its own.
   std::vector<bool> bit_values_;
   /// The part of a mixture that is being expanded; none outside mixtures.
   std::optional<std::size_t> part_;
-  /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.
+  /// The key by which auxiliary() finds a variable that it has added: host, kind, axes, values, family row of a bound,
+  /// setting of bits, mixture part.
   using AuxiliaryKey =
       std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;

@@ -56,8 +56,8 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
 /// multiplicities become one term, and like terms are added up.
 Poly compacted(Algebra& a, const model::Model& m, const Poly& p);
 
-/// The largest total weight() of the terms of one statement or potential, and the most terms of a product in it. Beyond
-/// it the statement is refused.
+/// The largest total weight() of the terms of one statement or potential, and the most terms of a product in it. A
+/// statement that exceeds it is reported as an error, so that the compiler does not run out of memory or time.
 inline constexpr std::size_t kMaxTerms = 50'000;
 /// Returns what a term counts towards kMaxTerms: 1, and 1 more for each guard.
 inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }

@@ -8,7 +8,8 @@
 
 namespace lehr::math {
 
-/// The density of a Gaussian vector with independent entries, as a density of a single entry.
+/// The density of a Gaussian vector with independent entries, as a density of a single entry, so that each entry can
+/// have its own mask.
 struct Entries {
   /// The log density of one entry of the vector, the one with index j = kFirst. It is a Normal log density over x[j],
   /// mean[j] and precision[j], the j-th number on the diagonal of the precision.

@@ -18,7 +18,7 @@ struct Quantity {
   std::vector<double> values;  // 1, D or D * D numbers, row-major; D is the extent of the event axis
 };
 
-/// The values of all symbols that a formula may contain.
+/// The values of all symbols that a formula may contain, and the size of the event axis. Formulas are evaluated in it.
 struct Environment {
   std::size_t extent = 1;                   // D: the size of the event axis
   std::map<std::string, Quantity> symbols;  // by symbol name

@@ -22,7 +22,7 @@ struct Rng;  // declared in runtime/rng.h
 
 namespace lehr::math {
 
-/// The distribution of a value with its parameters integrated out; predictive.h.
+/// The predictive distribution of a number, with its parameters integrated out. Defined in predictive.h.
 struct Predictive;
 
 /// Kinds of random numbers. A step of a draw (Factor::draw) may be one: `argument` is then its
@@ -141,8 +141,8 @@ struct StatisticRow {
   Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// The meaning of a factor's parameter, for code that works on any family, such as random starts, invariances, and
-/// latent variables of which some elements are observed.
+/// What kind of parameter of a variational factor this is (location, precision, ...), for code that works on any
+/// family, such as random starts, invariances, and latent variables of which some elements are observed.
 enum class ParameterRole {
   value,          // the value itself, of a point factor or a draw
   location,       // a location: any real number, or the mean of a spin
@@ -283,10 +283,12 @@ struct FamilyRow {
   std::vector<Spelling> spellings = {};
   bool positional = false;  // arguments may be positional, because there is one parameterisation
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
-  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
+  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision. It is 0 in
+  /// rows that have no density.
   Expr log_density = 0.0;
   /// True if the density has no finite integral (Flat, Jeffreys). Also true for points of bounds, families of points
-  /// and TruncatedNormal, which have no density; false for other joint factors and marginals, which have none either.
+  /// and TruncatedNormal, which have no density. False for marginals and for SwitchedNormal, ScaledNormal and
+  /// SparseNormal, although they have none either.
   bool improper = false;
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
   /// In NormalGamma and NormalWishart: the support of the precision. None in all other rows.
@@ -295,17 +297,18 @@ struct FamilyRow {
   /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis,
   /// the number of values of a category, or 1 for other numbers. The draw of a category is one number, its value
   /// counted from 0. Multinomial needs its n here, although its density does not mention it. Empty for priors without a
-  /// normaliser, points of bounds, families of points, joint factors and marginals.
+  /// normaliser, points of bounds, families of points, marginals, and SwitchedNormal, ScaledNormal and SparseNormal.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
   /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters and extent as for
   /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
   /// tempered_log_normaliser() is the function to call.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
-  /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
-  /// on them.
+  /// Names of canonical parameters that only shift the density, such as a mean. An integral of a power of the density
+  /// does not depend on them, so tempering sets them to 0 there.
   std::vector<std::string> location = {};
-  /// Returns the marginal distribution of each component of the factor's value, for parameters and in the order of
-  /// Factor::moments. A component without a closed form has kind `none`. Empty for rows that have none.
+  /// Returns the marginal distribution of each component of the factor's value, for quantiles and predictive
+  /// distributions. Parameters and order are those of Factor::moments. A component without a closed form has kind
+  /// `none`. Empty for rows that have none.
   std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
   /// Returns second moments of the factor's value, for parameters as in Factor::moments. Empty for rows that have none.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
@@ -316,7 +319,7 @@ struct FamilyRow {
   /// Normal too.
   bool gaussian = false;
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
-  /// `log_density`.
+  /// `log_density`. A family without the formula cannot have observations that are censored on that side.
   std::optional<Expr> log_above = {}, log_below = {};
   /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
   /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.
@@ -329,8 +332,8 @@ struct FamilyRow {
   /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
-  /// The name of another row for the same distribution, which is used if the parameters are named as in that row. Empty
-  /// if there is none.
+  /// The name of another row for the same distribution, which is used if the parameters are named as in that row:
+  /// GammaPoisson for NegativeBinomial. Empty if there is none.
   std::string alternative_row = {};
 };
 

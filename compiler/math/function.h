@@ -7,8 +7,8 @@
 
 namespace lehr::math {
 
-/// The functions of one number x; the comments give what is not in the C library. The enumerators from `curvature` on
-/// stand for statistics of variables (Stat in family.h) in printed formulas, and have no numeric value.
+/// The functions of one number x that formulas, coefficients and model files may contain. The enumerators from
+/// `curvature` on stand for statistics of variables (Stat in family.h) in printed formulas, and have no numeric value.
 enum class Function {
   log,              // log x
   log1m,            // log(1 - x)
@@ -50,14 +50,14 @@ struct FunctionRow {
   bool in_language = false;           // a model may call it by its name
 };
 
-/// Returns the row of a function.
+/// Returns the entry of a function in the table of functions: its names, how a call is printed, and its numeric value.
 const FunctionRow& row_of(Function f);
 /// Returns the rows of the functions that a model may call, in table order.
 const std::vector<const FunctionRow*>& language_functions();
 /// Returns f(x). NaN outside the domain, and for functions that have no numeric value.
 double value_of(Function f, double x);
 
-/// The arithmetic operators.
+/// The arithmetic operators of expressions in a model file.
 enum class BinaryOp { add, subtract, multiply, divide };
 
 /// Returns the character of an operator: "+", "-", "*" or "/".

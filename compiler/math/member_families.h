@@ -28,10 +28,12 @@ const FamilyRow& mv_student_marginal();
 /// is Normal with the precision matrix tau * `scale` given the number tau, which is Gamma(`shape`, `rate`). `freedom`
 /// is the degrees of freedom of Student's t, the marginal of the vector or of a part of it.
 struct ScaledNames {
-  /// The names as the posterior stores them.
+  /// The names, as the posterior stores them, of the matrix that tau scales, of shape and rate of the Gamma
+  /// distribution of tau, and of the degrees of freedom.
   const char *scale = "precision_scale", *shape = "shape", *rate = "rate", *freedom = "df";
 };
-/// The parameter names of scaled vectors and their marginals, for all users.
+/// The parameter names of scaled vectors (ScaledNormal) and their marginals, for the family rows and for code that
+/// reads a saved posterior.
 inline constexpr ScaledNames kScaledNames;
 
 /// The names of parameters of a family's factor (location, precision, probabilities) and of its sample factor (`value`,

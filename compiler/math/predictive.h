@@ -26,7 +26,7 @@ Predictive normal_mixture(double mean, double variance, double spread, double sh
 /// Returns a marginal distribution in the form that quantile() of mixtures takes. Its kind must not be `none`.
 Predictive predictive_of(const ScalarMarginal& margin);
 
-/// A mixture of distributions: pairs of a weight and a distribution. The weights sum to 1.
+/// A mixture of predictive distributions: pairs of a weight and a distribution. The weights sum to 1.
 using Mixture = std::vector<std::pair<double, Predictive>>;
 
 /// Returns the least x with P(X <= x) >= probability, to the precision of a double. Distributions of weight 0 do not

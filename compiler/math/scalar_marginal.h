@@ -5,9 +5,11 @@
 
 namespace lehr::math {
 
-/// The distribution of one number, as a family and up to three parameters.
+/// The distribution of one number, as a family and up to three parameters, from which quantiles and probabilities are
+/// computed.
 struct ScalarMarginal {
-  /// Which family. The comments give its parameters in the order first, second, third.
+  /// The families that a ScalarMarginal can have: a constant, Normal, Student's t, Gamma, InverseGamma, Beta or
+  /// geometric; `none` if there is no closed form.
   enum class Kind {
     none,                                   // no closed form here; quantiles are NaN
     value,                                  // all mass at (value)

@@ -26,8 +26,8 @@ struct SparsePattern {
   /// more than `most_filled` nonzeros.
   static std::optional<SparsePattern> make(std::int64_t size, std::vector<Pair> pairs, std::int64_t most_filled);
 
-  /// Returns the pairs (rows[k], columns[k]) of coordinates that a file has as real numbers. Returns nothing if a
-  /// number is not a whole one from 0 to below `size`, or if the lengths differ.
+  /// Returns the pairs (rows[k], columns[k]) of coordinates, which the files of a saved fit have as real numbers.
+  /// Returns nothing if a number is not a whole one from 0 to below `size`, or if the lengths differ.
   static std::optional<std::vector<Pair>> pairs_of(std::span<const double> rows, std::span<const double> columns,
                                                    std::size_t size);
   /// Makes the pattern of a symmetric matrix with `size` rows, whose nonzeros are these pairs of coordinates and the
@@ -37,19 +37,19 @@ struct SparsePattern {
   std::int64_t size = 0;      // rows of the matrix: the number of coordinates
   std::vector<Pair> entries;  // coordinates of the entries: the diagonal, then the others by column
   double operations = 0;      // estimated multiplications of a factorisation and a selected inverse
-  /// By coordinate: its position in the order of elimination.
+  /// By coordinate: its position in the order of elimination, the order of the columns of the Cholesky factor.
   std::vector<std::int64_t> order;
   /// By position: the index in `entries` of the first entry of its column that is not on the diagonal; one number more
   /// at the end. Rows of a column are in order of their positions.
   std::vector<std::int64_t> first;
-  /// By entry: the position of its row, and its place among the nonzeros of the factor.
+  /// By entry: the position of its row, and its place among the nonzeros of the Cholesky factor.
   std::vector<std::int64_t> row, place;
-  /// Nonzeros of the factor by column: the first of each position (and the end), and the positions of their rows, of
-  /// which the first is the diagonal.
+  /// Nonzeros of the Cholesky factor by column: the first of each position (and the end), and the positions of their
+  /// rows, of which the first is the diagonal.
   std::vector<std::int64_t> filled_first, filled_row;
-  /// The nonzeros of the factor left of the diagonal by row: the first of each position (and the end), their places
-  /// among those by column, and the positions of their columns. Without nonzeros, `left` and `left_column` have one
-  /// unused number.
+  /// The nonzeros of the Cholesky factor left of the diagonal by row: the first of each position (and the end), their
+  /// places among those by column, and the positions of their columns. Without nonzeros, `left` and `left_column` have
+  /// one unused number.
   std::vector<std::int64_t> left_first, left, left_column;
 
   /// Returns the number of entries of the lower triangle of the matrix, the diagonal included.
@@ -83,8 +83,8 @@ class SparseNormal {
   std::vector<double> draw(Rng& rng) const;
 
  private:
-  /// Returns L^-1 w, by position, for a vector w that is given by its nonzero weights of coordinates. The sum of its
-  /// squares is the variance of the weighted sum.
+  /// Returns L^-1 w, by position, where L is the Cholesky factor of the precision and w a vector that is given by its
+  /// nonzero weights of coordinates. The sum of the squares of the result is the variance of the weighted sum.
   std::vector<double> solved(std::span<const std::pair<std::size_t, double>> weights) const;
 
   const SparsePattern& p_;      // pattern of the precision and of its factor

@@ -37,11 +37,13 @@ using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
 struct Plate {
-  /// The declared name. A plate that the compiler adds is named after the call that needs it: "stick_breaking(s)".
+  /// The declared name. A plate that the compiler adds is named after what needs it, as no user can write it:
+  /// "stick_breaking(s)", "summand(y)".
   std::string name;
   Span span;    // of the name, in the model file
   PlateId set;  // this plate, or the one that it is an alias of
-  /// The plate behind `in`. A nested plate has one row of elements for each element of its parent, of its own length.
+  /// The parent of a nested plate, doc in `plate token in doc;`; none for other plates. A nested plate has a row of
+  /// elements for each element of its parent, and the rows differ in length.
   std::optional<PlateId> parent;
   bool ordered = false;          // its elements are a sequence: `t-1` precedes `t`
   std::optional<ExprId> size;    // the size behind `=`, an expression of constants and sizes; absent without `=`
@@ -60,24 +62,26 @@ struct Constant {
   std::optional<ExprId> value;  // the expression behind `=`; absent for `const K;`, which --set or the data must give
 };
 
-/// Says in which rows of a nested plate the elements lie that a given refers to. With `mu[row[n], c[n]]`, the value
-/// c[n] is an element of row row[n].
+/// For a given whose values are elements of a nested plate: says in which row of that plate each value lies. Binding
+/// finds and checks row lengths by it. With `mu[row[n], c[n]]`, the value c[n] is an element of row row[n].
 struct ReferencedRow {
   std::optional<GivenId> by = {};  // the given with the rows (`row`); none: the row is the first index of the values
 };
 
-/// The type of a given, as declared: numbers, counts, elements of a plate, or vectors, matrices and probability
-/// vectors.
+/// The declared type of one element of a given (data that no statement generates): a number, a count, an element of a
+/// plate, or a vector, matrix or probability vector.
 enum class GivenType { real, count, category, vector, matrix, simplex };
 
-/// Data that no statement generates: covariates, arrays of hyperparameters, look-up tables, multiplicities.
+/// A `data` declaration (or `const` with axes) of the model: values that no statement generates, such as covariates,
+/// arrays of hyperparameters, look-up tables and multiplicities.
 struct Given {
   std::string name;                  // as declared
   Span span;                         // of the name, in the model file
   std::vector<PlateId> axes;         // the declared index plates
   std::vector<PlateId> event;        // event axes: one for a vector or simplex, two for a matrix
   GivenType type = GivenType::real;  // type of one element
-  /// Of a category: the plate whose elements the values are. If it is nested, they count within a row.
+  /// For a given of type `category`: the plate whose elements the values are. If it is nested, they count within a row.
+  /// None for other types.
   std::optional<PlateId> value_plate;
   bool constant = false;                  // declared by `const a0[topic];` instead of `data`
   std::optional<ReferencedRow> row = {};  // of a category over a nested plate, once an index uses it
@@ -98,7 +102,8 @@ struct Member {
 /// several variables with a common factor (conditionals/join.cpp). Variables that resolve() adds, for compound
 /// distributions and mixtures, have statements of their own and are not auxiliary.
 struct Auxiliary {
-  /// The reasons for which the compiler adds a latent variable.
+  /// The reasons for which the compiler adds a latent variable: the source of each count, the point of a local bound,
+  /// the number behind an observation (its sign or interval), or one joint variable for several.
   enum class Kind {
     source,                          // the summand of a rate from which each of the host's counts came
     bound,                           // the point at which a local bound touches its function
@@ -147,16 +152,16 @@ inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
 /// One index of a name: an index variable, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`,
 /// `user[e]`).
 struct Index {
-  /// A fixed element.
+  /// An index that is a fixed element of a plate, such as the 2 in `mu[2]`.
   struct Constant {
     std::int64_t value;  // the element, counted from 0
   };
-  /// The value of an index variable plus an offset.
+  /// An index that is an index variable plus an offset, such as `t` or `t-1`.
   struct Shifted {
     IndexVarId bound;         // the index variable
     std::int64_t offset = 0;  // negative for an earlier element; 0 without a shift
   };
-  /// The value of a category.
+  /// An index that is the value of a category, latent or data, such as the z[n] in `mu[z[n]]`.
   struct Lookup {
     ExprId category;  // a GivenRef or VariableRef whose values are elements of a plate
   };
@@ -165,39 +170,39 @@ struct Index {
   Span span;                                     // in the model file
 };
 
-/// A literal number in an expression.
+/// A node of an expression of the model: a literal number.
 struct Number {
   double value;  // the number
 };
-/// A use of a scalar constant.
+/// A node of an expression of the model: a use of a scalar constant (`const K = 3;`).
 struct ConstantRef {
   ConstantId constant;  // which constant
 };
-/// A use of a given, which is an array of data. Its leading axes (plates first, then event axes) are indexed; the
-/// remaining ones are its shape.
+/// A node of an expression of the model: a use of a given, which is an array of data. Its leading axes (plates first,
+/// then event axes) are indexed; the remaining ones are the shape of the value.
 struct GivenRef {
   GivenId given;               // which given
   std::vector<Index> indices;  // one for each leading axis
 };
-/// A use of a random variable. Its leading axes (plates first, then event axes) are indexed; the remaining ones are its
-/// shape.
+/// A node of an expression of the model: a use of a random variable. Its leading axes (plates first, then event axes)
+/// are indexed; the remaining ones are the shape of the value.
 struct VariableRef {
   VariableId variable;         // which variable
   std::vector<Index> indices;  // one for each leading axis
 };
-/// The number of elements of a plate, or of one row of a nested plate.
+/// A node of an expression of the model: the number of elements of a plate, or of one row of a nested plate.
 struct SizeOf {
   PlateId plate;                // which plate
   std::vector<IndexVarId> row;  // of a nested plate: the index variables that select the row
 };
-/// The negative of an expression.
+/// A node of an expression of the model: the negative of an expression, `-x`.
 struct Negate {
   ExprId operand;  // the expression
 };
 /// Arithmetic operators: add, subtract, multiply, divide.
 using math::BinaryOp;
-/// A binary operation. Operands of + and - have equal shapes. One operand of * is a scalar; a matrix times a vector is
-/// a MatrixVector. The right operand of / is a scalar.
+/// A node of an expression of the model: a sum, difference, product or quotient. Operands of + and - have equal shapes.
+/// One operand of * is a scalar; a matrix times a vector is a MatrixVector. The right operand of / is a scalar.
 struct Binary {
   BinaryOp op = BinaryOp::add;  // which operation
   ExprId left, right;           // the operands
@@ -210,7 +215,7 @@ struct MatrixVector {
 struct Dot {
   ExprId left, right;  // the vectors
 };
-/// A sum over plates: `sum(f) ...`.
+/// The sum of an expression over all values of some index variables: `sum(f) w[f] * x[n, f]`.
 struct SumOver {
   std::vector<IndexVarId> index_vars;  // index variables of the sum
   ExprId body;                         // the summand
@@ -219,22 +224,24 @@ struct SumOver {
 struct Diag {
   ExprId vector;  // the diagonal
 };
-/// The component of a vector at an index variable. It is a parameter of a number that is drawn for each element of a
-/// plate (`over`).
+/// One component of a vector expression, as a parameter of a number that is drawn for each element of a plate:
+/// component k of diag(v) * w in `x ~ Normal(diag(v) * w, 1) over k`. A plain name gets one more index instead, as mu
+/// becomes `mu[k]`.
 struct Component {
   ExprId vector;  // the vector
   IndexVarId at;  // the index variable
 };
-/// Stick breaking: probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last one.
+/// The call `stick_breaking(v)`: the probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last
+/// one. It has one element more than v.
 struct StickBreaking {
   ExprId fractions;  // a vector of numbers in (0, 1)
 };
-/// The softmax of a vector: exponentials divided by their sum.
+/// The call `softmax(v)`: the exponentials of a vector, divided by their sum, as probabilities of categories.
 struct Softmax {
   ExprId scores;  // a vector of log odds
 };
-/// Probabilities of the categories into which cuts divide the line, for a number that has a logistic distribution about
-/// `location`.
+/// The call `ordered_logistic(location, cuts)`: the probabilities of the categories into which the cuts divide the
+/// line, for a number that has a logistic distribution about `location`. It has one element more than `cuts`.
 struct OrderedLogistic {
   ExprId location, cuts;  // a number, and a vector of increasing cuts
 };
@@ -245,7 +252,7 @@ struct Cumulative {  // a vector
 };
 /// Functions of one number: log, exp, sqrt, ...
 using math::Function;
-/// A function applied to a number, or to each entry of a vector.
+/// A node of an expression of the model: a function such as log, applied to a number or to each entry of a vector.
 struct Apply {
   Function function;  // which function
   ExprId argument;    // the number or vector
@@ -268,10 +275,11 @@ struct Parameter {
   ExprId value;                              // the expression that the user gave for it
 };
 
-/// A distribution with its parameters.
+/// A distribution in a statement of the model: its family, and the parameters that the user gave.
 struct Distribution {
   const math::FamilyRow* family = nullptr;  // its row in the family table
-  /// In the row's order of canonical parameters. Optional ones may be absent.
+  /// The parameters that the user gave, in the order of the canonical parameters in the family's row. Optional ones may
+  /// be absent.
   std::vector<Parameter> parameters;
   Span span;  // in the model file
   /// If this is a part of a compound distribution: the one that was typed, as the only entry. That of the hidden
@@ -333,11 +341,12 @@ struct JointGuide {
   /// Set if the precision of the factor is sparse: its nonzeros, which the terms and the data decide.
   std::shared_ptr<const math::SparsePattern> pattern = {};
 
-  /// Returns true if the variable is a member.
+  /// Returns true if the variable is one of the members that share the factor.
   bool has(VariableId v) const { return std::ranges::find(members, v) != members.end(); }
 };
 
-/// What is demanded of the variational posterior, by the model file or by the compiler's choice.
+/// Restrictions of the variational posterior, from the `guide` of the model file or by the compiler's choice: which
+/// variables share a factor, which get a point estimate, and which are updated first.
 struct Guide {
   std::vector<JointGuide> joint;  // factors that several variables share
   /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:

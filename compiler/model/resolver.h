@@ -24,7 +24,8 @@ std::string counted(std::size_t n, const char* one, const char* many);
 /// What a declared name of the model file can be: a plate (index set), a constant, data, a random variable, or a `let`.
 enum class SymbolKind { plate, constant, given, variable, let };
 
-/// The meaning of a declared name of the model file.
+/// What a declared name of the model file stands for: the kind of the declaration, where its entry in the model is, and
+/// whether the name has been used, for warnings.
 struct Symbol {
   SymbolKind kind;    // what is declared by this name
   std::size_t index;  // in the Model's vector of that kind; of a `let`, in Resolver::lets
@@ -58,7 +59,8 @@ constexpr const char* kSwitched =
     "draw the part as a category, `z[t] ~ Categorical(w)`, and index by it what differs: `x[t] ~ Normal(mean = "
     "a[z[t]] * x[t-1], ...)`";
 
-/// The context in which an expression is resolved. Inner expressions get a copy with a larger scope.
+/// Where an expression of the model file stands while its names are resolved: which indices its names can denote, and
+/// whether an index may be shifted (`t-1`). Inner expressions get a copy with a larger scope.
 struct Context {
   std::vector<ScopeEntry> scope;                 // what the names of plates denote as indices here; inner ones last
   LagRule lag = LagRule::none;                   // whether an index may be shifted here
@@ -82,10 +84,12 @@ struct Resolver {
   std::vector<const ast::PlateDecl*> plate_decls;     // declarations, by PlateId; added plates have none
   std::vector<const ast::ConstDecl*> constant_decls;  // declarations, by ConstantId
   std::vector<const ast::Tilde*> tildes;              // declarations `x ~ D(...)`, by VariableId
-  /// `given_ok`: axes and type of the given are valid. `variable_ok`: the axes of the variable are valid.
+  /// `given_ok`, by GivenId: true if axes and type of the given are valid. `variable_ok`, by VariableId: true if the
+  /// axes of the variable are valid. What refers to an invalid one is not resolved, so that no further error follows.
   std::vector<bool> given_ok, variable_ok;
   std::vector<HeaderState> headers;  // how far each variable's type is inferred, by VariableId
-  /// The plate of each call whose value has one element more than its argument (stick_breaking, cumulative, ...).
+  /// For each call whose value has one element more than its argument (stick_breaking, cumulative, ...), the plate that
+  /// was added for its value, so that a call that is resolved again gets the same one.
   std::map<ast::ExprId, PlateId> longer;
   std::map<StatementId, ExprId> mixtures;  // the weights or selector of each mixture statement
   std::size_t expansion = 0;               // nodes that were made; limited, because `let` can multiply them

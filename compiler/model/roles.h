@@ -7,8 +7,8 @@
 
 namespace lehr::model {
 
-/// Returns true if a distribution, a limit, a mixture's selector or a potential of the model mentions the variable. A
-/// chain, whose own distribution mentions x[t-1], counts.
+/// Returns true if a distribution, a limit, a mixture's selector or a potential of the model mentions the variable, so
+/// that its missing values cannot just be left out. A chain, whose own distribution mentions x[t-1], counts.
 bool has_children(const Model& model, VariableId variable);
 
 /// Returns an error message that says why the data may not give some values of a latent variable (Variable::clamped);

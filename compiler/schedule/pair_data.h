@@ -15,8 +15,8 @@ namespace lehr::schedule {
 
 using density::DataSource;
 
-/// The pairs of elements that a term sums over, in an array or a list. A cell is the position of a pair: in the array,
-/// row after row, or in the list.
+/// The pairs of elements that a term of the log joint sums over, all pairs (an array with a cell for each) or those of
+/// a list in the data. A cell is the position of a pair: in the array, row after row, or in the list.
 struct Pairs {
   /// The plate whose elements are paired.
   model::PlateId elements;
@@ -24,11 +24,12 @@ struct Pairs {
   std::optional<std::pair<DataSource, DataSource>> named_by = {};
   /// The observed variable that must have a value at the cell; none if all cells count.
   std::optional<model::VariableId> present = {};
-  /// Orders pairs, for maps.
+  /// Orders objects of this type field by field, so that they can be keys of a map.
   auto operator<=>(const Pairs&) const = default;
 };
 
-/// A pair of elements that occurs more or less often than Coverage says.
+/// An exception in Coverage: a pair of elements that occurs in the data although its region is not covered, or that
+/// does not occur exactly once although its region is.
 struct UncoveredPair {
   /// The two elements of the pair, from 0.
   std::int64_t first, second;

@@ -28,7 +28,8 @@ using conditionals::BlockId;
 using density::ArrayId;
 using density::Term;
 
-/// Whether the variational factor of a block has arrays in memory.
+/// Whether the variational factor of a block of latent variables is stored in arrays, or formed and used within an item
+/// stage without being stored (fused).
 enum class Storage {
   stored,  // parameters and expected statistics are arrays in memory
   fused    // fused responsibilities of a local category: formed, used and not stored
@@ -74,8 +75,8 @@ struct OuterTerm {
   std::vector<density::IndexId> at;
   /// If the term is a sum over pairs that has a residual form, that form, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
-  /// With a cached statistic, the whole term without a division. The factors inside the cached sum read it; the others
-  /// read `term` times the statistic.
+  /// If the statistic is a cached sum: the whole term, not divided into `term` and the statistic. Updates of factors
+  /// inside the sum read it; all others read `term` times the statistic.
   std::optional<Term> undivided = {};
 };
 
@@ -125,12 +126,13 @@ struct Residual {
 struct ItemStage {
   /// The plate whose elements are the items of the stage.
   model::PlateId item;
-  /// The blocks that the stage updates for each item, in order.
+  /// The blocks of latent variables that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
   /// reached. That is so if two of them share a term and the model has no `guide order`.
   bool iterate = false;
-  /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
+  /// True if the stage has sources: auxiliary categories that say from which summand of a rate each count came. Their
+  /// factors are computed once more after those of the other local blocks.
   bool refresh = false;
   /// A term that the updates of the stage read: an inner part times its table, or a term with local atoms alone.
   struct LocalTerm {
@@ -140,7 +142,7 @@ struct ItemStage {
     std::optional<std::size_t> statistic;
     /// The entry of the table that the term is multiplied by, one index for each axis.
     std::vector<density::IndexId> at;
-    /// The index variable of `term` that is the item.
+    /// The index variable of `term` that ranges over the items; the stage sets it to the item that it visits.
     density::IndexVarId item;
     /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
     std::optional<std::size_t> outer = {};
@@ -149,7 +151,7 @@ struct ItemStage {
   std::vector<LocalTerm> terms;
 };
 
-/// A step of a sweep that updates all elements of one block.
+/// A step of a sweep that updates all elements of one block of latent variables outside the item stages.
 struct BlockUpdate {
   BlockId block;  // the block that is updated
 };
@@ -157,18 +159,21 @@ struct BlockUpdate {
 /// A step of a sweep: an item stage, or the update of one block.
 using Step = std::variant<ItemStage, BlockUpdate>;
 
-/// One entry of a sweep: a step, or a refresh of the auxiliary sources of counts in a step. A refresh recomputes them
-/// after factors that they depend on have changed, so no update reads an outdated source.
+/// One entry of a sweep: a step, or a refresh of the sources in a step (auxiliary categories that say from which
+/// summand of a rate each count came). A refresh recomputes their factors after factors that they depend on have
+/// changed, so that no update reads outdated ones.
 struct SweepEntry {
-  /// The step that is taken or refreshed, as an index into Schedule::steps.
+  /// The step that is executed or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
-  /// True for a refresh of the auxiliary sources of that step.
+  /// True for a refresh of the sources in that step (auxiliary categories of counts); false if the whole step is
+  /// executed.
   bool refresh = false;
   /// True for a refresh that only the ELBO needs: the next sweep recomputes the sources before any update reads them.
   bool for_elbo = false;
 };
 
-/// Which terms of the log joint a temperature divides in annealing and tempering.
+/// Which terms of the log joint a temperature divides in annealing and tempering: those of the data with the priors of
+/// some local variables, or the likelihood alone.
 enum class Tempering {
   data,       // terms of the data, and priors of those local variables that can be integrated out
   likelihood  // observed statements and potentials; priors keep temperature 1
@@ -190,21 +195,22 @@ struct PlanOptions {
   Thresholds thresholds = thresholds_of_environment();
 };
 
-/// A term of a prior that an invariance changes: one or two components of an element of a Transformed variable, times
-/// what is the same for all elements.
+/// A term in the prior of a variable that a change of basis (Invariance) transforms: one or two components of an
+/// element of the variable, times what is the same for all elements.
 struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The component of each power of the element in the statistic: one for x_k, two for x_k x_l and for the square of a
+  /// The indices of the components that the statistic multiplies: one for x_k, two for x_k x_l and for the square of a
   /// number, whose two are equal.
   std::vector<density::IndexId> components;
-  /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
+  /// The scale that multiplies the term and whose factor is computed anew after the change of basis, as an index into
+  /// Invariance::scales. None if no such scale does.
   std::optional<std::size_t> scale = {};
 };
 
-/// A variable that an invariance changes (W or z), with the sums over its elements from which the ELBO after a change
-/// is computed.
+/// A variable that a change of basis (Invariance) transforms, W or z in W z. It has the sums over its elements from
+/// which the ELBO after a change is computed.
 struct Transformed {
   /// The block of the variable that is transformed.
   BlockId block;
@@ -220,7 +226,7 @@ struct Transformed {
   OuterTerm first = {}, second = {};
   /// The index variables of the components in `first` and `second`.
   density::IndexVarId component = {}, other = {};
-  /// The terms of the variable's prior, which a change of basis changes.
+  /// The terms of the variable's prior, whose expectations a change of basis changes.
   std::vector<PriorTerm> priors = {};
 
   /// Returns true if some term of the prior has a statistic with so many components (1 or 2).
@@ -234,7 +240,8 @@ struct RescaledPrior {
   BlockId block;
   /// True if it has an element for each component; else it has one element.
   bool by_component = false;
-  /// The occurrences of the scale in terms outside the priors that the invariance changes.
+  /// The occurrences of the scale in terms outside the priors that the invariance changes. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
@@ -243,12 +250,13 @@ struct RescaledPrior {
 struct Follower {
   /// The block of the matrix; its axis and its vectors run over the components.
   BlockId block;
-  /// The occurrences of the matrix in terms outside the quadratic forms.
+  /// The occurrences of the matrix in terms outside the quadratic forms, such as its prior. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
-/// A quadratic form in the elements of a transformed variable: coefficients times the sums of products x_j x'_l of
-/// components, where x and x' may be neighbours in a chain.
+/// A quadratic form in the elements of a variable that a change of basis (Invariance) transforms: coefficients times
+/// the sums of products x_j x'_l of components, where x and x' may be neighbours in a chain.
 struct QuadraticForm {
   /// The transformed variable whose elements are in the form, as an index into Invariance::variables.
   std::size_t variable = 0;
@@ -256,9 +264,10 @@ struct QuadraticForm {
   Term moments;
   /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
+  /// The coefficient of a product x_j x'_l in the form. With a follower it is that of the products with one row of it,
+  /// without its entries.
   Term coefficient;
-  /// What the coefficient belongs to: the two components of the product, or the row of the follower.
+  /// The indices of `coefficient`: the components j and l of the product, or the row of the follower.
   std::vector<density::IndexId> at;
   /// The matrix that multiplies the products, as an index into Invariance::followers.
   std::optional<std::size_t> follower = {};
@@ -304,15 +313,18 @@ struct Shift {
     std::vector<density::IndexId> axes;   // the element of the variable that `by` moves, one index for each axis
     std::vector<density::IndexId> event;  // of a vector: the number of the element that `by` moves
   };
-  /// The plate of the constants; none for a single constant.
+  /// The plate that numbers the constants c of the shift; none for a single constant.
   std::optional<model::PlateId> components;
-  /// The array that has the constants of a trial step.
+  /// The array of the constants c of a trial step, which the caller sets and the terms of `gradient` and `curvature`
+  /// read.
   ArrayId step;
-  /// The moved variables. Variables of items are left out: the next sweep forms them from the others.
+  /// The variables whose factors the code of a step changes. Variables of items are left out: the next sweep forms them
+  /// from the others.
   std::vector<Moved> moved = {};
-  /// The terms of the first and second derivatives of the ELBO by the constants, where all of these are 0.
+  /// The terms of the first and second derivatives of the ELBO with respect to the constants c, at c = 0, from which
+  /// the runtime computes the step.
   std::vector<Derivative> gradient = {}, curvature = {};
-  /// The shift in words, for people: which variables change how.
+  /// The shift in words, for `lehr derive`: which variables change how.
   std::string text;
   /// Of a change of scale, the largest power of a scale in the ELBO; the curvature is then diagonal. 0: means move.
   int power = 0;
@@ -320,7 +332,8 @@ struct Shift {
 
 /// The plan of a sweep, from which code is generated: the updates of a model in order, and the sums that they read.
 struct Schedule {
-  /// The blocks of the model, and the density that is regrouped.
+  /// The complete conditionals that are scheduled: the blocks of latent variables, and the density, whose terms
+  /// `statistics`, `outer` and the item stages divide among them.
   conditionals::Conditionals conditionals;
   /// By BlockId: whether the block's factor is stored in memory, or formed and used within an item stage.
   std::vector<Storage> storage;
