@@ -145,7 +145,8 @@ class TemperedNormaliser {
   std::optional<model::VariableId> added_for(model::VariableId host, model::Auxiliary::Kind kind) const;
   /// Returns the canonical parameters of the element's density, with 0 for those that only shift it.
   math::Environment shape_parameters(const ModelEvaluator& f, const model::Statement& s, const IndexValues& at) const;
-  /// Returns the log of the tempered integral of counts together with their sources, by temperature.
+  /// Returns the log of the tempered integral of counts together with their sources, by temperature. `source` is the
+  /// auxiliary variable that divides each count among the summands of its rate.
   Logs with_sources(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, model::VariableId source,
                     const math::Environment& parameters, SharedResults& cache) const;
   /// Returns the tempered log factor of one element, by temperature: log p / T of a discrete local one, otherwise the

@@ -28,7 +28,8 @@ double log_sum_over_paths(const Lattice& lattice);
 /// probable paths, the one with the lower state is taken, from the last element backwards.
 std::vector<std::int64_t> viterbi_path(const Lattice& lattice);
 
-/// A function that returns log p(element | parents) by a statement, at the present values of a ModelEvaluator.
+/// A function that returns the log density of one element by its statement, at the present values of a ModelEvaluator.
+/// DiscreteChains::lattice() calls it for every state of the chains, to fill in a Lattice.
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
 /// Collects the transitions of chains and the observations that depend on them, and makes of each sequence a Lattice,
