@@ -97,7 +97,8 @@ class HeldOut {
   /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
   /// is the analysis of `resolved`. ExitCode::usage for a model without a score, such as one with chains on different
   /// plates, potentials, or a continuous variable for each observation. The same code is returned for a fraction where
-  /// nothing is held out. ExitCode::data if nothing is observed. Data without items are no error: see is_empty().
+  /// nothing is held out, and if no item has enough observations to hold one out. ExitCode::data if nothing is
+  /// observed. Data without items are no error: see is_empty().
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);
