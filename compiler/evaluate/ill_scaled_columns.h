@@ -58,7 +58,7 @@ class RunningMoments {
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };
-  std::vector<Column> columns_;  // by column
+  std::vector<Column> columns_;  // the moments of each column so far
 };
 
 /// Returns the ill-scaled columns of all observed variables and covariates that are real numbers or vectors. Constant

@@ -87,7 +87,7 @@ class TemperedNormaliser {
     };
     const Concentrations& concentrations;     // of Dirichlet factors, as the caller gave them
     const std::vector<double>& temperatures;  // the temperatures T at which log C(T) is computed
-    /// Tempered integrals, by family and parameters.
+    /// Logs of the tempered integrals of densities, by family and parameters, since many elements have the same.
     std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
     std::map<Element, Moments> moments = {};  // by Dirichlet element: its moments, which several items use
     std::string refused = {};  // why log C(T) cannot be computed; if it is not empty, no other result is valid
@@ -164,7 +164,8 @@ class TemperedNormaliser {
   void append_factors(ModelEvaluator& f, model::StatementId id,
                       std::optional<std::pair<model::IndexVarId, std::int64_t>> item,
                       std::vector<TemperedTable>& tables, SharedResults& cache) const;
-  /// Appends the tables of all elements of a potential.
+  /// Appends to `tables` the tempered log values of all elements of a potential: a table for each, over the values of
+  /// the discrete elements that it depends on.
   void append_potential(ModelEvaluator& f, const model::Potential& p, std::vector<TemperedTable>& tables,
                         SharedResults& cache) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
