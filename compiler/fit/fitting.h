@@ -74,7 +74,9 @@ struct FitSettings {
   Backend backend = Backend::native;  // machine code, also with the time of each step, or the interpreter
   loops::PassOptions passes = {};     // the optimisation passes; `on_pass` sees the program of the fit alone
   std::size_t threads = 0;            // worker threads; 0: one for each processor. Results do not depend on it
-  std::int64_t parts = 0;             // incremental batches in a sweep; 0: chosen automatically
+  /// Number of incremental batches in a sweep: parts of the items after each of which global variables are updated; 0:
+  /// chosen automatically.
+  std::int64_t parts = 0;
   /// How many out-of-core items are in memory at a time, for methods that visit all items.
   std::int64_t at_a_time = 256;
   /// Directory of the spill file with factors of out-of-core items; empty: no such file.
@@ -212,7 +214,8 @@ class Fitting {
   /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
   /// of a sampler, or with tables of the data. Called once, by make().
   std::optional<Error> analyse_for_method(const Requirements& requirements);
-  /// Returns the analysis that the method and these plan options need.
+  /// Analyses the model again as the method needs it: with a temperature for each item, or with sample factors.
+  /// `options` are those of the schedule.
   Result<Analysed> analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const;
   /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
   std::optional<Error> compile(const Requirements& requirements);

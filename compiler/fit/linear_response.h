@@ -14,8 +14,8 @@ namespace lehr {
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
-  /// Means and standard deviations by the factors, for comparison. Means are those of the centred model, in distances
-  /// from references.
+  /// Means and standard deviations by the factors, for comparison. Means of global variables are those of the centred
+  /// model, in distances from references; those of chains have the references added.
   std::vector<double> mean, sd;
   /// Standard deviations by linear response, which account for what the independent factors leave out; NaN where there
   /// is none.

@@ -81,9 +81,9 @@ class MovableFit {
   MovableFit(const MovableFit&) = delete;
   MovableFit& operator=(const MovableFit&) = delete;
 
-  /// Returns the blocks that have coordinates.
+  /// Returns the global blocks of latent variables whose factors have coordinates, with these.
   const std::vector<MovablePart>& parts() const { return parts_; }
-  /// Returns the number of all coordinates.
+  /// Returns the number of coordinates of all blocks together: the length of a direction for respond().
   Eigen::Index size() const { return size_; }
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.

@@ -230,7 +230,8 @@ struct TemperedStochastic {
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
-/// Gibbs sampling: every sweep draws each block from its complete conditional. Each restart is one chain.
+/// Gibbs sampling: every sweep draws each block of latent variables from its complete conditional. Each restart is one
+/// chain.
 struct Gibbs {
   /// The numbers of warm-up sweeps and draws, and the thinning.
   GibbsOptions options;
