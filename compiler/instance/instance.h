@@ -165,7 +165,8 @@ class Instance {
   std::vector<std::int64_t> sizes_at(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
   void copy_data(const BoundData& data);
-  /// Copies the arrays of sparse precisions into the program (math::SparsePattern).
+  /// Copies the positions of the entries of sparse precisions (math::SparsePattern) into the engine's buffers, where
+  /// the generated code reads them.
   void copy_patterns();
   /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
