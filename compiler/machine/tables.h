@@ -17,14 +17,14 @@ struct Tables {
   /// nested plate whose rows they describe.
   std::vector<model::PlateId> size_plates;
   std::vector<machine::Extent> axes;        // extents of buffers and elements, end to end; other tables have ranges
-  std::vector<machine::BufferRow> buffers;  // in the order of loops::Program::buffers
-  std::vector<machine::ArrayRow> arrays;    // data: row offsets, inputs, observed variables
+  std::vector<machine::BufferRow> buffers;  // all arrays, as in loops::Program::buffers
+  std::vector<machine::ArrayRow> arrays;    // arrays of data: row offsets, inputs, observed variables
   std::vector<std::string> array_names;     // names of the data, in the order of `arrays`
   std::vector<machine::StepRow> steps;      // the steps of a sweep, in order
   std::vector<machine::PickRow> picks;      // buffers through which a start assigns categories to items
   /// Lists of buffers, end to end: sums, data sums and scratch. Steps and parallel regions refer to ranges of them.
   std::vector<std::int64_t> statistics;
-  std::vector<machine::ParameterRow> parameters;  // arrays of the posterior, as in loops::Interface::parameters
+  std::vector<machine::ParameterRow> parameters;  // parameter arrays of factors, as in loops::Interface
   std::vector<std::int64_t> summed;               // buffers with sums of data over the items, scaled for minibatches
   std::vector<std::string> failures;              // messages for failure statuses: by block, then by input
   /// Data arrays that describe elements, by which random starts and split moves cluster these; `subjects` has ranges.
