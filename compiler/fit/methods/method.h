@@ -125,7 +125,8 @@ struct Ascent {
   Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
-  /// Prepares a run of run_cavi. Does not fail.
+  /// Prepares a run of coordinate ascent (run_cavi) from the factors in the instance. Its end is tested for a saddle
+  /// point where annealing, given factors or a flat start may lead to one. Does not fail.
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
