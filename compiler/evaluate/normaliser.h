@@ -67,8 +67,9 @@ class TemperedNormaliser {
   struct Estimate {
     std::vector<double> log_c, error;  // by temperature; `error` is empty if `log_c` is exact
   };
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
-  /// (interpolate_over_temperatures()). The error is that of a sum over a sample of the items; empty without a sample.
+  /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
+  /// Unlike at(), it evaluates at fewer temperatures and interpolates between them (interpolate_over_temperatures()),
+  /// as runs of tempering need it often. The error is that of a sum over a sample of the items; empty without a sample.
   Estimate interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 

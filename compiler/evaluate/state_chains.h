@@ -81,7 +81,8 @@ class DiscreteChains {
     std::size_t step;  // the last step that it depends on
     bool pair;         // true if it depends on the step before as well
   };
-  /// Appends the element at a position to its sequence, or starts a new one. False if its transition does not fit.
+  /// Appends the element at a position to its sequence, or starts a new one. Returns false if there is then no lattice,
+  /// for one of the reasons that refused() lists.
   bool add_step(std::size_t position);
   /// Returns true if the variable is one of the chains.
   bool is_chain(model::VariableId v) const;
