@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// The result of linear response for one variable. Numbers are row-major.
+/// The result of linear response for one variable: standard deviations that also count what its independent factors
+/// leave out. Numbers are row-major.
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
@@ -25,7 +26,7 @@ struct Response {
   std::vector<double> covariance = {};
 };
 
-/// The result of linear response for all variables.
+/// The standard deviations by linear response of all variables of a fit, or why there are none.
 struct LinearResponse {
   /// The variables that have a result: global ones, then chains of numbers or vectors.
   std::vector<Response> variables;
