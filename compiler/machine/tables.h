@@ -26,7 +26,7 @@ struct Tables {
   std::vector<std::int64_t> statistics;
   std::vector<machine::ParameterRow> parameters;  // parameter arrays of factors, as in loops::Interface
   std::vector<std::int64_t> summed;               // buffers with sums of data over the items, scaled for minibatches
-  std::vector<std::string> failures;              // messages for failure statuses: by block, then by input
+  std::vector<std::string> failures;              // messages for failure statuses: one a block, then one an input
   /// Data arrays that describe elements, by which random starts and split moves cluster these; `subjects` has ranges.
   std::vector<machine::FeatureArrayRow> columns;
   std::vector<machine::ElementSetRow> subjects;  // the sets of elements that `columns` describe (SubjectTables)
