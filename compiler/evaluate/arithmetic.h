@@ -19,7 +19,7 @@ struct Arithmetic {
   const ModelEvaluator& evaluator;  // gives sizes of plates and runs over their indices
   const IndexValues& at;            // values of the index variables at which the node is evaluated
   std::size_t i, j;                 // the entry that is evaluated: row (or position in a vector) and column
-  Number zero;                      // the number 0
+  Number zero;                      // the number 0, with which sums begin
   Entry entry;                      // function: entry(e, at, i, j) returns an entry of an operand
 
   /// Returns entry (i, j) of a negated expression, as the overloads do for the other kinds of nodes.

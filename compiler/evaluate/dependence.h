@@ -7,8 +7,9 @@
 namespace lehr {
 
 /// Returns, by VariableId, the ancestors of a statement: true for every variable that its density depends on, directly
-/// or through latent variables. Observed variables are included, but their ancestors are not. The statement's own
-/// variable is included only if it is a chain, which depends on its previous elements.
+/// or through latent variables. Scores and most probable paths find by it which observations depend on a chain or
+/// category. Observed variables are included, but their ancestors are not. The statement's own variable is included
+/// only if it is a chain, which depends on its previous elements.
 std::vector<bool> ancestors(const model::Model& model, const model::Statement& statement);
 
 /// Returns, by VariableId, true for the latent variables of which every element serves one observation alone, such as

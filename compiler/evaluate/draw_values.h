@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// Returns the random generator with which an element is drawn. The generator must outlive the call of draw_values().
+/// A function that returns the random generator with which draw_values() draws an element, so that each element can
+/// have its own random numbers. The generator must outlive the call of draw_values().
 using RngOf = std::function<Rng&(Element)>;
 
 /// Draws every element of `forward` that contains a NaN from its distribution given its parents, and stores it there.

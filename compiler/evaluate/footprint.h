@@ -12,7 +12,7 @@ namespace lehr {
 
 /// A variable's array of doubles that a run would allocate: its name and its number of elements, for too_large().
 struct SizedArray {
-  std::string name;   // of the variable
+  std::string name;   // name of the variable
   double length = 0;  // number of elements; a double, since it may be huge
 };
 

@@ -158,7 +158,9 @@ class ModelEvaluator {
   std::int64_t size(model::PlateId p) const { return data_.sizes[p.index()]; }
   /// Returns the number of the row of a nested plate that contains this position among the elements of all rows.
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
-  /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
+  /// Returns the position along its plate of the element that one index of a reference selects: for the index `z[n]` of
+  /// `mu[z[n]]`, the value of z[n], or 0 if it has none. For a nested plate, `row` is the position in its parent, and
+  /// the result counts the elements of all rows.
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const IndexValues& at) const;
   /// Returns the offset of the first number that a reference with these indices reads in an array with these axes, of
   /// which the last `event_rank` are event axes. Axes without an index are read from their beginning.

@@ -15,7 +15,8 @@ namespace lehr {
 /// A column of data is ill-scaled if its mean is more than this many standard deviations from zero.
 inline constexpr double kIllScaledRatio = 1000;
 
-/// An ill-scaled column of data: its name, mean and standard deviation.
+/// An ill-scaled column of data: its name, mean and standard deviation. Its mean is more than kIllScaledRatio standard
+/// deviations from zero; how large or small its numbers are does not matter.
 struct IllScaledColumn {
   std::string name;         // of the variable or input: "x", or "x[2]" if it has several columns
   double mean = 0, sd = 0;  // mean and standard deviation of its values
@@ -57,7 +58,7 @@ class RunningMoments {
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };
-  std::vector<Column> columns_;  // by column
+  std::vector<Column> columns_;  // the moments of each column so far
 };
 
 /// Returns the ill-scaled columns of all observed variables and covariates that are real numbers or vectors. Constant

@@ -36,11 +36,13 @@ class JointTabulator {
   std::optional<JointTable> log_density(const model::Statement& s, const IndexValues& at);
 
  private:
-  /// Returns the table of one entry of an expression. It has no values if it would be too large. If `failed_` is set,
+  /// Returns the values of one entry of an expression at all joint values of the discrete elements that it reads,
+  /// combined from the tables of its operands. The table has no values if it would be too large. If `failed_` is set,
   /// the returned table is not a result.
   JointTable entry(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
-  /// Returns the table that entry() returns, by evaluating the whole expression at every joint value of the elements
-  /// that it reads.
+  /// Returns the values of one entry of an expression at all joint values of the discrete elements that it reads, by
+  /// evaluating the whole expression at each of them. entry() calls it for expressions that it cannot combine from
+  /// tables of operands, such as a reference with a category as index.
   JointTable enumerated(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
 
   ModelEvaluator& forward_;

@@ -67,8 +67,9 @@ class TemperedNormaliser {
   struct Estimate {
     std::vector<double> log_c, error;  // by temperature; `error` is empty if `log_c` is exact
   };
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
-  /// (interpolate_over_temperatures()). The error is that of a sum over a sample of the items; empty without a sample.
+  /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
+  /// Unlike at(), it evaluates at fewer temperatures and interpolates between them (interpolate_over_temperatures()),
+  /// as runs of tempering need it often. The error is that of a sum over a sample of the items; empty without a sample.
   Estimate interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
@@ -87,7 +88,7 @@ class TemperedNormaliser {
     };
     const Concentrations& concentrations;     // of Dirichlet factors, as the caller gave them
     const std::vector<double>& temperatures;  // the temperatures T at which log C(T) is computed
-    /// Tempered integrals, by family and parameters.
+    /// Logs of the tempered integrals of densities, by family and parameters, since many elements have the same.
     std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
     std::map<Element, Moments> moments = {};  // by Dirichlet element: its moments, which several items use
     std::string refused = {};  // why log C(T) cannot be computed; if it is not empty, no other result is valid
@@ -145,7 +146,8 @@ class TemperedNormaliser {
   std::optional<model::VariableId> added_for(model::VariableId host, model::Auxiliary::Kind kind) const;
   /// Returns the canonical parameters of the element's density, with 0 for those that only shift it.
   math::Environment shape_parameters(const ModelEvaluator& f, const model::Statement& s, const IndexValues& at) const;
-  /// Returns the log of the tempered integral of counts together with their sources, by temperature.
+  /// Returns the log of the tempered integral of counts together with their sources, by temperature. `source` is the
+  /// auxiliary variable that divides each count among the summands of its rate.
   Logs with_sources(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, model::VariableId source,
                     const math::Environment& parameters, SharedResults& cache) const;
   /// Returns the tempered log factor of one element, by temperature: log p / T of a discrete local one, otherwise the
@@ -163,7 +165,8 @@ class TemperedNormaliser {
   void append_factors(ModelEvaluator& f, model::StatementId id,
                       std::optional<std::pair<model::IndexVarId, std::int64_t>> item,
                       std::vector<TemperedTable>& tables, SharedResults& cache) const;
-  /// Appends the tables of all elements of a potential.
+  /// Appends to `tables` the tempered log values of all elements of a potential: a table for each, over the values of
+  /// the discrete elements that it depends on.
   void append_potential(ModelEvaluator& f, const model::Potential& p, std::vector<TemperedTable>& tables,
                         SharedResults& cache) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.

@@ -28,7 +28,8 @@ double log_sum_over_paths(const Lattice& lattice);
 /// probable paths, the one with the lower state is taken, from the last element backwards.
 std::vector<std::int64_t> viterbi_path(const Lattice& lattice);
 
-/// A function that returns log p(element | parents) by a statement, at the present values of a ModelEvaluator.
+/// A function that returns the log density of one element by its statement, at the present values of a ModelEvaluator.
+/// DiscreteChains::lattice() calls it for every state of the chains, to fill in a Lattice.
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
 /// Collects the transitions of chains and the observations that depend on them, and makes of each sequence a Lattice,
@@ -80,7 +81,8 @@ class DiscreteChains {
     std::size_t step;  // the last step that it depends on
     bool pair;         // true if it depends on the step before as well
   };
-  /// Appends the element at a position to its sequence, or starts a new one. False if its transition does not fit.
+  /// Appends the element at a position to its sequence, or starts a new one. Returns false if there is then no lattice,
+  /// for one of the reasons that refused() lists.
   bool add_step(std::size_t position);
   /// Returns true if the variable is one of the chains.
   bool is_chain(model::VariableId v) const;

@@ -18,7 +18,7 @@ struct LogTable {
 /// An order in which variable elimination sums discrete elements out, and the total size of the tables that it forms.
 /// If one table exceeds the limit, `elements` ends with the element that would form it, and `entries` is infinite.
 struct EliminationOrder {
-  std::vector<std::size_t> elements;  // in the order of elimination
+  std::vector<std::size_t> elements;  // numbers of the elements, in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
 };
 

@@ -16,7 +16,8 @@ namespace lehr {
 struct ChainSummary {
   std::vector<std::string> names;    // names of all numbers, as columns of draws have them: "mu.2.1"
   std::vector<Diagnosis> diagnoses;  // mean, sd, effective sample sizes and R-hat of each number
-  /// The same by variable: six arrays "mu.mean", "mu.sd", ... over the axes of each variable.
+  /// The numbers of `diagnoses` as arrays, for the files of the fit: each variable has six over its axes, "mu.mean",
+  /// "mu.sd", "mu.mcse", "mu.ess_bulk", "mu.ess_tail" and "mu.r_hat".
   std::vector<NamedArray> moments;
   std::optional<Evidence> evidence = {};  // the log evidence combined over chains, of parallel tempering only
 };
@@ -25,8 +26,8 @@ struct ChainSummary {
 /// variables and the same number of draws.
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
 /// Selects the chains that can be summarised together: those with draws, and with as many as the first of them. A chain
-/// of another length was interrupted. Failed chains are selected only if all have failed. None of another method than a
-/// sampler.
+/// of another length was interrupted. Failed chains are selected only if all have failed. The list is empty if the
+/// method is no sampler.
 std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs);
 
 /// What the output of a sampler is made from: its complete chains, and their summary.

@@ -46,8 +46,8 @@ class FactorCoordinates {
 
   /// Returns how many coordinates the factor has.
   Eigen::Index size() const { return normal_ ? normal_->size() : root_.rows(); }
-  /// Returns the coordinates of the factor with these exported parameters; NaN if these have no finite natural
-  /// parameters.
+  /// Returns the coordinates of the factor with these exported parameters; they are 0 at the parameters that make()
+  /// got. Some entries are NaN or infinite if the parameters have no finite natural parameters.
   Eigen::VectorXd coordinates(const math::Environment& parameters) const;
   /// Returns the exported parameters of the factor with these coordinates.
   math::Environment at(const Eigen::VectorXd& coordinates) const;
@@ -64,10 +64,12 @@ class FactorCoordinates {
   FactorCoordinates(const math::Factor& factor, const math::Environment& parameters);
   /// Makes coordinates that have no closed form, by differences; false if some are not finite.
   bool make_by_differences();
-  /// Returns the independent natural parameters of exported ones, locations measured from the present one.
+  /// Returns the natural parameters that belong to exported parameters (those that fit files have), each entry of a
+  /// symmetric matrix once. Locations are measured from the present one.
   Eigen::VectorXd independent(const math::Environment& parameters) const;
-  /// The inverse of independent(): returns the exported parameters of these natural parameters. With `centred`,
-  /// locations are measured from the present one.
+  /// Returns the exported parameters (those that fit files have) of these natural parameters, which are as
+  /// independent() returns them. With `centred`, locations stay measured from the present one; otherwise it is added to
+  /// them.
   math::Environment from_independent(const Eigen::VectorXd& independent, bool centred) const;
   /// Returns the expectations of the statistics that belong to the natural parameters, then the means of all numbers;
   /// nullopt if the parameters are not proper.

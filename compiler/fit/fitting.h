@@ -63,16 +63,20 @@ struct FitSettings {
   bool save_locals = false;  // true: the posterior includes the factors of local variables
   bool single = false;       // true: items are computed in 32 bits (LowerOptions::single)
   bool response = false;     // true: standard deviations by linear response, once a run has converged
-  /// True: replace() will be called later, so the code must not depend on values of the data.
+  /// True: Fitting::replace() will be called later with other data, so the code must not depend on values of the data.
   bool replaces_data = false;
   /// Without `response`, linear response is computed if it takes little work (is_response_cheap). True: the run then
   /// has its standard deviations. False: they only make a warning if factors are too narrow.
   bool response_if_cheap = true;
-  std::int64_t predictive = 0;        // upper limit of the numbers in each kind of PredictiveDraws; 0: none
+  /// Of a sampler: the most log likelihoods of observations that a chain stores, and the most numbers of replicated
+  /// data; 0: none are stored.
+  std::int64_t predictive = 0;
   Backend backend = Backend::native;  // machine code, also with the time of each step, or the interpreter
   loops::PassOptions passes = {};     // the optimisation passes; `on_pass` sees the program of the fit alone
   std::size_t threads = 0;            // worker threads; 0: one for each processor. Results do not depend on it
-  std::int64_t parts = 0;             // incremental batches in a sweep; 0: chosen automatically
+  /// Number of incremental batches in a sweep: parts of the items after each of which global variables are updated; 0:
+  /// chosen automatically.
+  std::int64_t parts = 0;
   /// How many out-of-core items are in memory at a time, for methods that visit all items.
   std::int64_t at_a_time = 256;
   /// Directory of the spill file with factors of out-of-core items; empty: no such file.
@@ -153,8 +157,9 @@ class Fitting {
   /// data, where linear response is wanted and impossible, or where memory is too small.
   static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
-  /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
-  /// them. It requires FitSettings::replaces_data. The value is always true.
+  /// Replaces the data by others of the same sizes and lengths of rows, without compiling again (see
+  /// Instance::replace); a calibration fits many simulated data sets so. The next start uses them. It requires
+  /// FitSettings::replaces_data. The value is always true.
   Result<bool> replace(BoundData data);
 
   /// Initialises the factors for a restart, and prepares its run. ExitCode::numerical means that another start may
@@ -209,7 +214,8 @@ class Fitting {
   /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
   /// of a sampler, or with tables of the data. Called once, by make().
   std::optional<Error> analyse_for_method(const Requirements& requirements);
-  /// Returns the analysis that the method and these plan options need.
+  /// Analyses the model again as the method needs it: with a temperature for each item, or with sample factors.
+  /// `options` are those of the schedule.
   Result<Analysed> analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const;
   /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
   std::optional<Error> compile(const Requirements& requirements);
@@ -224,13 +230,14 @@ class Fitting {
   std::optional<Error> not_streamed(const Requirements& requirements) const;
   /// Returns the functions by which the engine reads out-of-core items; an empty source for in-memory data.
   ItemSource item_source(const Requirements& requirements) const;
-  /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
-  /// failure.
+  /// Copies the results of a run that has ended into `run`: the factors, what later predictions need of the items, and
+  /// the rounding error from means far from zero. Numbers that are not finite, or an ELBO lost in rounding, make it a
+  /// numerical failure.
   void store_posterior(FitRun& run);
   /// Computes standard deviations by linear response at the end of a converged ascent, if FitSettings::response asks
-  /// for them or if they take little work, and stores them in the run. With neither `response` nor `response_if_cheap`
-  /// they are not stored, and only make a warning if factors are too narrow. Does nothing for out-of-core data, several
-  /// processes and items computed in 32 bits.
+  /// for them or if they take little work, and stores them in the run; otherwise the run gets the reason why there are
+  /// none. With neither `response` nor `response_if_cheap` they are not stored, and only make a warning if factors are
+  /// too narrow. Does nothing for out-of-core data, several processes and items computed in 32 bits.
   void check_sds(FitRun& run);
   /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
   /// more than kMostNumbers numbers.
@@ -238,8 +245,9 @@ class Fitting {
   /// Tests whether variables with improper priors have left for infinity (run_away.h). The run then becomes a numerical
   /// failure with the name of one.
   void check_run_away(FitRun& run);
-  /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
-  /// numerical failure; if digits are lost, the run gets a warning.
+  /// Tests whether the solution depends on the rounding of the data (rounding.h), for fits by ascent to real data in
+  /// memory. If it is lost, the run becomes a numerical failure; if digits are lost, the run gets a warning. To the
+  /// message of a run that has failed already, it adds the likely cause: a column far from zero, or an outlier.
   void check_rounding(FitRun& run);
   /// If data are far from zero, runs 50 sweeps of coordinate ascent, and returns an error if rounding spoils them. A
   /// sampler would be spoiled too, but its draws do not show it. Called before the analysis for the method.

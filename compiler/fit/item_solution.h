@@ -43,7 +43,9 @@ struct ItemInference {
   SweepOptions local = {1000, 1e-6};
   std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
   std::uint64_t seed = 1;                    // seed of the random starts
-  std::int64_t first = 0;                    // number of the first item here, if the data are a part of a larger set
+  /// The number of the first of these items, if they are a part of a larger set. It makes the random starts of an item,
+  /// and which item of the fit it matches, independent of the part.
+  std::int64_t first = 0;
   machine::SweepScope scope =
       machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit

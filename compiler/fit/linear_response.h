@@ -10,12 +10,13 @@
 
 namespace lehr {
 
-/// The result of linear response for one variable. Numbers are row-major.
+/// The result of linear response for one variable: standard deviations that also count what its independent factors
+/// leave out. Numbers are row-major.
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
-  /// Means and standard deviations by the factors, for comparison. Means are those of the centred model, in distances
-  /// from references.
+  /// Means and standard deviations by the factors, for comparison. Means of global variables are those of the centred
+  /// model, in distances from references; those of chains have the references added.
   std::vector<double> mean, sd;
   /// Standard deviations by linear response, which account for what the independent factors leave out; NaN where there
   /// is none.
@@ -25,7 +26,7 @@ struct Response {
   std::vector<double> covariance = {};
 };
 
-/// The result of linear response for all variables.
+/// The standard deviations by linear response of all variables of a fit, or why there are none.
 struct LinearResponse {
   /// The variables that have a result: global ones, then chains of numbers or vectors.
   std::vector<Response> variables;

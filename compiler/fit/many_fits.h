@@ -39,8 +39,8 @@ void fit_many(const FitTask& task, const ManyData& data, std::size_t threads, co
 /// standard deviation. A category of a variational fit has a number for each of its values, with the probability as the
 /// mean.
 struct PosteriorNumber {
-  std::string name;         // of the variable, with indices
-  double mean = 0, sd = 0;  // NaN where there is none
+  std::string name;         // name of the variable, with indices
+  double mean = 0, sd = 0;  // mean and standard deviation; NaN where there is none
 };
 
 /// Variables with more numbers than this are left out of tables with a row for each fit.

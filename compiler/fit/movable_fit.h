@@ -1,5 +1,5 @@
-// The global factors of a converged fit as a point that can be moved, and how all factors react: what linear response
-// (linear_response.h) solves equations in.
+// Moves the global factors of a converged fit by small amounts, and finds how all factors react. Linear response
+// (linear_response.h) solves its equations with it.
 #pragma once
 #include <Eigen/Dense>
 #include <cstdint>
@@ -65,7 +65,7 @@ std::string why_no_coordinates(const conditionals::Block& b);
 /// are not in memory as a whole, or if no step outside the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
 
-/// The global factors of a converged fit as a point that can be moved, to see how all factors respond; linear response
+/// Moves the global factors of a converged fit by small amounts, and computes how all factors respond; linear response
 /// solves its equations with it. Call converge(), then find_orders(), before respond(). The destructor restores the
 /// factors in the instance.
 class MovableFit {
@@ -81,9 +81,9 @@ class MovableFit {
   MovableFit(const MovableFit&) = delete;
   MovableFit& operator=(const MovableFit&) = delete;
 
-  /// Returns the blocks that have coordinates.
+  /// Returns the global blocks of latent variables whose factors have coordinates, with these.
   const std::vector<MovablePart>& parts() const { return parts_; }
-  /// Returns the number of all coordinates.
+  /// Returns the number of coordinates of all blocks together: the length of a direction for respond().
   Eigen::Index size() const { return size_; }
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.
@@ -141,15 +141,17 @@ class MovableFit {
   /// while nothing else reacts. Writes the derivatives to `out`. Returns why that fails; empty: it does not.
   std::string respond_alone(const MovablePart& part, const Eigen::VectorXd& direction, Eigen::VectorXd& out);
 
-  Instance& instance_;                  // has the factors
-  const Analysed& analysed_;            // the model of the instance
-  Arrays saved_, converged_;            // states of the engine: at the construction, and after converge()
-  std::vector<MovablePart> parts_;      // the blocks that have coordinates
-  std::vector<Eigen::MatrixXd> below_;  // by part: of ordered ones, how later elements react to earlier ones alone
-  std::vector<bool> has_coordinates_;   // by block: true if it is one of `parts_`
-  std::vector<std::string> left_out_;   // for messages: which variables have no coordinates, and why
-  std::vector<Follower> followers_;     // the chains whose means follow those of `parts_`
-  Eigen::Index size_ = 0;               // number of all coordinates
+  Instance& instance_;              // has the factors
+  const Analysed& analysed_;        // the model of the instance
+  Arrays saved_, converged_;        // states of the engine: at the construction, and after converge()
+  std::vector<MovablePart> parts_;  // the blocks that have coordinates
+  /// By part: how later elements react to earlier ones alone, as a matrix over its coordinates. It is empty for blocks
+  /// whose elements are not updated one after another.
+  std::vector<Eigen::MatrixXd> below_;
+  std::vector<bool> has_coordinates_;  // by block: true if it is one of `parts_`
+  std::vector<std::string> left_out_;  // for messages: which variables have no coordinates, and why
+  std::vector<Follower> followers_;    // the chains whose means follow those of `parts_`
+  Eigen::Index size_ = 0;              // number of all coordinates
 };
 
 }  // namespace lehr

@@ -78,9 +78,12 @@ class OutOfCoreData {
   Result<BoundData> bind(Dataset arrays, const Settings& settings) const;
   /// Opens all bindings, and sorts their arrays into those on the items and others.
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
-  /// Adds one file whose arrays have a row for each item, or reads it whole if its arrays are not on the items.
+  /// Adds one file of data. If some of its arrays lie on the items, it must have a row for each item, and is only
+  /// opened; otherwise its arrays are read whole. A file without arrays of the model is ignored. Returns an error if an
+  /// array is given twice, or if the number of rows is not that of earlier files.
   std::optional<Error> add_file(const RowBinding& file, const std::string& binding);
-  /// Returns true if the array is on the items or on plates nested in them.
+  /// Returns true if the array of this name is on the items or on plates nested in them, or has the lengths of rows of
+  /// such a plate.
   bool lies_on_items(const std::string& array) const;
   /// Returns true if the model has a plate, an input or an observed variable of this name.
   bool is_in_model(const std::string& array) const;
@@ -90,11 +93,12 @@ class OutOfCoreData {
   std::optional<Error> survey_with(Group* group);
   /// Returns an error about `where` if the survey so far has found both numbers and text in an array.
   std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
-  /// Adds the findings on arrays as they were read, before they are bound, to the survey. Returns an error if one has
-  /// both numbers and text.
+  /// Adds to the survey the largest number and the texts of each array, as it was read and before it is bound. Returns
+  /// an error if an array has both numbers and text.
   std::optional<Error> note(const Dataset& arrays);
-  /// Adds the findings on data as they were bound to the survey. Returns an error if a variable on which others depend
-  /// has some missing values, and so is latent there: such data are not read in parts.
+  /// Adds to the survey what the bound data of a part show: checksum, moments of columns, missing values, elements on
+  /// which no data depend, and lengths of rows. Returns an error if a variable on which others depend has some missing
+  /// values, and so is latent there: such data are not read in parts.
   std::optional<Error> check(const BoundData& part);
   /// Adds to the survey on which elements outside the items the data of a part depend, and which variables on the items
   /// have elements on which none depend.
@@ -108,17 +112,20 @@ class OutOfCoreData {
   std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
   /// Returns an error if a column of the data is far from zero, since only data in memory can be centred.
   std::optional<Error> far_column() const;
-  /// Fills in `whole_` from the first items and the survey.
+  /// Fills in `whole_`, the sizes of all plates and the data outside the items, from the first items and the survey.
   std::optional<Error> make_whole();
   /// Reads the arrays of some ranges of items from all files.
   Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
-  /// Adds labels and largest values of all items, and the arrays outside the items. Returns an error if there is text
-  /// that the survey did not see.
+  /// Completes the arrays of a part, so that they are bound as those of all items would be: texts are numbered among
+  /// the texts of all items, each array gets the largest value of all items, and the arrays outside the items are
+  /// added. Returns an error if there is text that the survey did not see.
   std::optional<Error> complete(Dataset& arrays) const;
   /// Returns true if a part does not contradict the survey. Plates outside the items have the same sizes, no row is
   /// longer than the longest, and no other arrays have missing values. No observed variable is latent in the part.
   bool is_as_before(const BoundData& part) const;
-  /// Completes and binds a part that begins at item `first`.
+  /// Binds the arrays of a part of the items, after complete() has added what the part alone does not show: labels and
+  /// largest values of all items, and the arrays outside the items. `first` is the number of the part's first item
+  /// among all items; only messages use it, to number elements as the user does.
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
   model::Model model_;                                      // the model that the data are for

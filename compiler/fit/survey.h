@@ -27,7 +27,8 @@ struct CheckedArray {
   RunningMoments moments;    // mean and standard deviation of each column of real numbers; empty for other types
   bool has_missing = false;  // true if a value is missing
   bool has_barren = false;   // true if some element on the items has no data that depend on it
-  /// True if all elements of a variable outside the items count as d-connected to data; `d_connected` is then not used.
+  /// True if all elements of a variable outside the items count as d-connected to data, without a search: it has not
+  /// exactly one axis, or the data name elements by text. `d_connected` is then not used.
   bool is_d_connected = false;
   /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
   /// than the variable; the elements after its end are 0.

@@ -152,18 +152,21 @@ class Instance {
  private:
   /// The constant tables of the machine, with the addresses of the functions, and the engine that runs them.
   struct Running;
-  /// Makes the engine. Throws OutOfMemory, with the names of the buffers.
+  /// Makes the engine that executes the program with these tables and run-time sizes, and allocates its memory; nothing
+  /// is executed yet. Throws OutOfMemory, with the names of the buffers.
   static std::unique_ptr<Running> run(const Tables& tables, const CompiledProgram& program,
                                       const std::vector<std::int64_t>& sizes, std::int64_t window,
                                       LoaderFunctions supplied);
 
   /// Returns the callbacks by which the engine loads out-of-core items; empty ones if all data are in memory.
   LoaderFunctions supplied();
-  /// Returns the value of each size slot of the program, for the given number of elements of each plate.
+  /// Returns the value of each size slot of the program, for the given number of elements of each plate: those of the
+  /// out-of-core items that are being loaded.
   std::vector<std::int64_t> sizes_at(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
   void copy_data(const BoundData& data);
-  /// Copies the arrays of sparse precisions into the program (math::SparsePattern).
+  /// Copies the positions of the entries of sparse precisions (math::SparsePattern) into the engine's buffers, where
+  /// the generated code reads them.
   void copy_patterns();
   /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
@@ -174,7 +177,8 @@ class Instance {
   /// Returns the reference values that are subtracted from the array of a parameter. Null if there are none, or if the
   /// parameter is no location.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
-  /// Returns true if the slot is the first array of a joint variable.
+  /// Returns true if the slot is the first parameter array of a joint variable (`guide joint`), so that posterior()
+  /// writes the marginals of all its members once.
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
   /// Returns the current parameters of a joint variable's factor as arrays with names.
   std::vector<NamedArray> factor_of(model::VariableId joint) const;

@@ -65,10 +65,12 @@ std::string line_of(const Diagnostic& warning);
 /// Returns the error with options spelled as in this library, without dashes.
 inline Error without_option_prefix(Error e) { return with_option_prefix(std::move(e), ""); }
 
-/// Converts views to data arrays. A view whose shape, strides or offsets do not fit its values is an error of
-/// ExitCode::data.
+/// Converts the caller's views of data to data arrays, for a fit. A view whose shape, strides or offsets do not fit its
+/// values is an error of ExitCode::data.
 Result<Dataset> dataset_of(std::span<const DataView> views);
-/// Converts views like dataset_of(), and adds the arrays of constants that they lack, with the values of the fit.
+/// Converts the caller's views of data to data arrays, and adds the arrays of constants that they lack, with the values
+/// of the fit, so that predictions and scores need only the new data. A view that does not fit its values is an error
+/// of ExitCode::data.
 Result<Dataset> dataset_with_constants(std::span<const DataView> views, const Program::Impl& program,
                                        const Fit::Impl& fit);
 /// Converts views to named arrays of numbers, for the factors that a fit starts from (FitOptions::init). Ragged arrays

@@ -20,7 +20,8 @@ Result<Program> program_of(const machine::Model& object);
 /// those of items. The numbers are copied.
 Fit fit_of(const Program& program, const machine::Model& object, const embedded::State& state);
 
-/// A data set in the C struct of a built object's header, converted to DataViews, as a Program takes data.
+/// A data set in the C struct of a built object's header, converted to DataViews as a Program takes data, for
+/// predictions and scores.
 class ObjectData {
  public:
   /// Reads the struct and makes the views. Arrays in it must outlive them. Returns kOk, or the failure: kNull (missing

@@ -24,12 +24,14 @@ class SubjectTables {
   model::PlateId set(model::PlateId p) const { return m_[p].set; }
   /// Returns the number of elements of a plate as the tables have it: a number, or -(slot + 1).
   machine::Extent extent(model::PlateId p) const { return t_.extent(l_.program, l_.plate_sizes[set(p).index()]); }
-  /// Adds an input (`covariate`) or observed variable as columns that describe the elements, if its first axes are
-  /// `axes`; otherwise does nothing.
+  /// Adds an input (`covariate`) or observed variable to the columns that describe the elements, by which random starts
+  /// and split moves cluster them. Does nothing unless the first axes of the variable are `axes`. If its next axis is
+  /// nested, it also does nothing unless `axes` is a single plate and the nested axis is its last.
   template <class Named>
   void add(const Named& v, loops::BufferId buffer, bool covariate, const std::vector<model::PlateId>& axes);
-  /// Adds the observations whose data refer to an element of the plate by its index, such as the ties of a node, as
-  /// columns.
+  /// Adds observations to the columns that describe the elements of a plate because the data refer to these by index:
+  /// with the input `from[tie]`, a node is described by the values `y[tie]` of its ties. Only numbers on the axes of
+  /// that input are added.
   void add_named(model::PlateId element);
 
   const model::Model& m_;                                        // the model

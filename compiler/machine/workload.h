@@ -16,8 +16,9 @@ struct Workload {
   double operations = 0;                 // estimated for an item of average length, before the passes
 };
 
-/// Analyses the functions of an item stage, for the scheduler of threads. `sizes` has the run-time sizes of the program
-/// by slot.
+/// Analyses the functions of an item stage for the scheduler of threads: whether items may run in parallel, which
+/// arrays each worker needs a copy of, and the estimated operations of an item. `sizes` has the run-time sizes of the
+/// program by slot.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const std::vector<std::int64_t>& sizes,
                      const loops::StageFunctions& stage);
 

@@ -17,7 +17,8 @@ struct Moments {
   std::vector<std::int64_t> elements;  // extents of the axes; a nested plate and its parent are one axis
   std::vector<std::int64_t> event;     // event axes: () of numbers, (d) of vectors, (d, d) of matrices
   std::vector<double> mean;  // mean of each number of the variable; of a category, probabilities of its values
-  /// Standard deviation of each number; empty where the factor has none: points, categories, bits and spins.
+  /// Standard deviation of each number. Empty where the factor has none: points, categories, bits, spins, and a mean
+  /// without the precision that shares its factor.
   std::vector<double> sd;
   bool simplex = false;       // true for probabilities, which sum to 1 along the event axis; false for a sampled fit
   std::vector<double> total;  // sum of the concentrations of each element's Dirichlet factor; empty for others

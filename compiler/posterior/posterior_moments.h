@@ -138,9 +138,10 @@ class PosteriorMoments {
   conditionals::BlockId block_of(const Atom& a) const {
     return analysed_.schedule.conditionals.block_of[a.variable.index()];
   }
-  /// Returns, for a monomial of a single atom x or 1 - x of a Normal vector, the root of the vector's covariance matrix
-  /// and the atom's position in it. Returns a null pointer for others. variance() adds up the weights of a vector by
-  /// it.
+  /// Returns, for a monomial of a single atom x or 1 - x, the root of the covariance matrix of the vector or joint
+  /// factor that has the number x, and the position of x in it. variance() adds up the weights of all numbers with one
+  /// root, so that no digits are lost by cancellation. Returns a null pointer for other monomials, for points, and if
+  /// there is no root.
   std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
   /// Returns, for a monomial of a single atom x or 1 - x of a joint factor with a sparse precision, that factor; null
   /// for others.

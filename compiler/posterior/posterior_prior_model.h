@@ -29,7 +29,8 @@ struct PosteriorPriorJoint {
   std::size_t prior;            // position of its prior in Model::joint_priors
 };
 
-/// A model with the factors of a fit as its priors.
+/// A model whose priors are the families of a fit's factors, for updates of the fit with new data; the parameters are
+/// givens, without values yet.
 struct PosteriorPriorModel {
   model::Model model;                               // the changed model, whose priors are the factors
   std::vector<PosteriorPriorParameter> parameters;  // the new givens, grouped by block

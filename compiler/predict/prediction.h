@@ -32,7 +32,8 @@ struct PredictionOptions {
   MakeInstance instance = compiled_instance;
   std::optional<PartOfItems> part = {};      // set if the data are a part of out-of-core items
   std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
-  /// Called after each start of the inference, to show progress; may be empty.
+  /// Called before each start of the inference but the first, to show progress: `done` starts of `all` have been made.
+  /// May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 

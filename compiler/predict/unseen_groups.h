@@ -37,12 +37,14 @@ Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, cons
 
 /// The global factors of a fit, laid out for the enlarged plates of a prediction.
 struct EnlargedFactors {
-  std::vector<NamedArray> arrays;         // parameters; those of new elements are placeholders of a proper factor
-  std::vector<std::vector<bool>> in_fit;  // by VariableId and element: true if the fit has it; empty: all
+  std::vector<NamedArray> arrays;  // parameters; those of new elements are placeholders of a proper factor
+  /// By VariableId and element: true if the fit has it, or `data` have its values; false for placeholders. An empty
+  /// list means that the fit has all elements.
+  std::vector<std::vector<bool>> in_fit;
 };
 /// Lays out the global factors of a fit for the larger sizes of `data`, and says which elements the fit has. A variable
-/// that was observed in the fit and now has missing values gets point factors at its values, and placeholders
-/// elsewhere.
+/// that was observed in the fit has no factor there. If its values in `data` have gaps, it gets a point factor at each
+/// value that `data` have, and a placeholder at each gap.
 EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr

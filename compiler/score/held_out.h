@@ -44,7 +44,8 @@ struct HeldOutOptions {
   std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
   /// Solutions of items in the saved fit, at which the inference of the same items begins.
   std::vector<NamedArray> items = {};
-  /// Called after each start of the inference, to show progress; may be empty.
+  /// Called before each start of the inference but the first, to show progress: `done` starts of `all` have been made.
+  /// May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
@@ -76,9 +77,9 @@ Error score_error(std::string text, std::vector<std::string> notes = {});
 /// evaluated in closed form: Student's t, and not a Normal with a random weight.
 model::Model with_whole_compounds(model::Model m);
 /// Returns the model with a multiplicity (`times`) on each plate of single observations, so that these can be left out
-/// one by one, and adds ones for it to the data. Such a plate is nested in the items, and one observed variable alone
-/// lies on it, none of whose plates has a multiplicity yet. An observation that is held out then gets multiplicity 0,
-/// which also removes the variables that belong to it alone.
+/// one by one (held out from a score, or missing in a prediction), and adds ones for it to the data. Such a plate is
+/// nested in the items, and one observed variable alone lies on it, none of whose plates has a multiplicity yet. An
+/// observation that is left out then gets multiplicity 0, which also removes the variables that belong to it alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 
 /// Returns the settings by which new data are bound to match a saved fit. They are its words, its constants that are
@@ -97,7 +98,8 @@ class HeldOut {
   /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
   /// is the analysis of `resolved`. ExitCode::usage for a model without a score, such as one with chains on different
   /// plates, potentials, or a continuous variable for each observation. The same code is returned for a fraction where
-  /// nothing is held out. ExitCode::data if nothing is observed. Data without items are no error: see is_empty().
+  /// nothing is held out, and if no item has enough observations to hold one out. ExitCode::data if nothing is
+  /// observed. Data without items are no error: see is_empty().
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);

@@ -46,7 +46,7 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
 /// need not be checked for rounding: only squares of real numbers lose digits.
 bool has_real_data(const model::Model& model);
 
-/// The finding of check_precision() that rounding spoils a solution, or costs it digits.
+/// What check_precision() found: that rounding spoils a solution, or costs it digits.
 struct PrecisionProblem {
   std::string text;  // a sentence for the user
   bool lost = true;  // true: the solution is useless; false: it has fewer digits

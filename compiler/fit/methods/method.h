@@ -125,7 +125,8 @@ struct Ascent {
   Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
-  /// Prepares a run of run_cavi. Does not fail.
+  /// Prepares a run of coordinate ascent (run_cavi) from the factors in the instance. Its end is tested for a saddle
+  /// point where annealing, given factors or a flat start may lead to one. Does not fail.
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
@@ -230,7 +231,8 @@ struct TemperedStochastic {
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
-/// Gibbs sampling: every sweep draws each block from its complete conditional. Each restart is one chain.
+/// Gibbs sampling: every sweep draws each block of latent variables from its complete conditional. Each restart is one
+/// chain.
 struct Gibbs {
   /// The numbers of warm-up sweeps and draws, and the thinning.
   GibbsOptions options;
