@@ -36,8 +36,8 @@ struct CalibrationOptions {
   std::int64_t thin = 1;  // joint_calibration() only: Gibbs sweeps in each round, before the data are drawn anew
 };
 
-/// Returns the error of a simulation. If it is numerical, adds a note with the number and seed of the simulation, so
-/// that the user can repeat it; other errors are returned unchanged.
+/// Adds to a numerical error a note with the number and seed of the simulation in which it happened, so that the user
+/// can repeat it, and returns it. Other errors are returned unchanged.
 Error in_simulation(Error error, std::int64_t simulation, std::uint64_t seed);
 
 /// The result of rank_calibration(): for each number that is compared, the ranks of its true values among posterior
@@ -73,7 +73,8 @@ struct JointComparison {
   double p = 1;  // p-value of both scores together: twice the smaller of their two-sided p-values, at most 1
 };
 
-/// The result of the joint test, joint_calibration().
+/// The result of joint_calibration(), Geweke's test of the Gibbs sampler: a comparison for each number, and a list of
+/// the numbers that were left out.
 struct JointTest {
   std::vector<JointComparison> comparisons;  // one comparison for each number
   std::vector<std::string> skipped;          // one line for each number or variable left out: its name, and why
