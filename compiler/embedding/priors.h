@@ -18,7 +18,8 @@ struct Priors {
   /// Inputs with parameters of the earlier posterior, and their names in a posterior ("mu.mean").
   std::vector<std::pair<model::GivenId, std::string>> parameters;
 
-  /// Returns true if the input `g` is one of these, so that programs do not pass it as data.
+  /// Returns true if the input `g` holds part of the updatable prior (a weight or a parameter), so that programs do not
+  /// pass it as data.
   bool has(model::GivenId g) const;
 };
 
