@@ -13,7 +13,8 @@ std::string verdict(const SavedFit& fit, const nlohmann::json& summary);
 
 /// Returns the section of a report on whether the fit can be trusted: the warnings of the fit, and notes on how the
 /// ELBO differs from the exact one. For samplers it adds R-hat and effective sample sizes, for variational fits the
-/// diagnosis. `summary` is fit.json; `diagnosis` is diagnosis.json, or null if there is none for this fit.
+/// results of `lehr diagnose`. `summary` is fit.json; `diagnosis` is diagnosis.json, or null if there is none for this
+/// fit: the section then names that command.
 Markup trust(const SavedFit& fit, const nlohmann::json& summary, const nlohmann::json& diagnosis);
 
 }  // namespace lehr::report
