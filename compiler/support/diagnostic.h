@@ -54,7 +54,8 @@ struct Diagnostic {
 Diagnostic make_warning(std::string text, std::vector<std::string> cures = {});
 /// Makes a note that is not about a place in a model file.
 Diagnostic make_note(std::string text);
-/// Returns the messages of the diagnostics without their notes and locations, in order.
+/// Returns the messages of the diagnostics without their notes and locations, in order, for results that hold plain
+/// text, such as fit.json.
 std::vector<std::string> texts_of(const std::vector<Diagnostic>& diagnostics);
 /// Returns the name of a severity as it is printed: "error", "warning" or "note".
 std::string_view name_of(Severity severity);
