@@ -106,7 +106,7 @@ inline void warn(Binder& b, std::string text) { b.out.warnings.push_back(make_wa
 std::string signature(const Binder& b, const Slot& slot);
 
 /// Checks the user's options --set, --sizes and --labels against the model: their names must exist in it. Stores
-/// constants, and records sizes of plates as claims. (bind_settings.cpp)
+/// constants, and records sizes of plates and the row lengths of an earlier fit as claims. (bind_settings.cpp)
 void read_settings(Binder& b);
 /// Returns the numeric value of a constant of the model: from --set, from its declaration, or from a single number of
 /// that name in the data. Returns nothing if it has none; that is reported once, except in bind_sizes().
@@ -223,8 +223,9 @@ std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
 /// of the index variables. Returns nothing if constants and data do not determine it. It may lie outside the plate.
 std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
 
-/// Returns true if the slot's array is the concentration of a random probability vector (Dirichlet). Rows of such an
-/// array that are too short are padded with 0. (bind_zero_concentrations.cpp)
+/// Returns true if the slot's array holds the concentrations of a random probability vector (Dirichlet). Binding fills
+/// rows of such an array that are shorter than others with zeros: elements that never occur.
+/// (bind_zero_concentrations.cpp)
 bool is_concentration(const Binder& b, const Slot& slot);
 /// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
 /// 0. (bind_zero_concentrations.cpp)
