@@ -63,8 +63,8 @@ struct Ranks {
 Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSettings& fit,
                                const CalibrationOptions& options);
 
-/// The result of the joint test (joint_calibration()) for one number: whether its distribution in later rounds is that
-/// of the beginning.
+/// The result of joint_calibration(), Geweke's test of the Gibbs sampler, for one number: whether its distribution in
+/// later rounds of the chains is that at their beginning.
 struct JointComparison {
   std::string name;  // name of the number that is compared, such as "mu.2" or "lp__"
   /// Two standard scores (mean divided by standard error) of later rounds against the beginning. With u the rank of the
