@@ -40,8 +40,8 @@ struct ShardState {
   const Engine& engine() const { return fitting->instance().engine(); }
 };
 /// Reads and compiles the model with its data, and restores the state of the fit in --globals, from which `lehr stats`
-/// or `lehr update-globals` continues. After an error, prints it and returns its exit code; one is that the model's
-/// items cannot be distributed.
+/// or `lehr update-globals` continues. After an error, such as a model whose items cannot be distributed, prints it and
+/// returns its exit code.
 std::variant<ShardState, ExitCode> read_shard_state(const ShardArguments& o);
 
 /// Returns the arrays that `lehr update-globals` writes to state.npz, with which the next sweep begins: global factors
