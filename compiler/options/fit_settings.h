@@ -40,7 +40,8 @@ struct FitOption {
   std::string_view name() const { return option.substr(0, option.find(',')); }
 };
 
-/// Returns the table of all options of a fit but the method, in the order of each group of `lehr fit --help`.
+/// Returns the table of all options of a fit but the method, in the order in which each group of `lehr fit --help`
+/// lists its options.
 std::span<const FitOption> fit_option_table();
 
 /// Returns the text of --help for an option, which names the methods that use it (option_help). Of an option with a

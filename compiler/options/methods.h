@@ -66,8 +66,8 @@ inline constexpr UsedBy kForFactors = [](const MethodTraits& m, const FitOptions
 /// For options that have an effect only with methods whose results are draws (gibbs, exact).
 inline constexpr UsedBy kForDraws = [](const MethodTraits& m, const FitOptions&) { return m.draws; };
 
-/// Returns the names of the methods for which an option with these values has an effect: all of them if `used_by` is
-/// null.
+/// Returns the names of the methods for which an option, whose predicate is `used_by`, has an effect when all options
+/// have the values in `options`. Null stands for all methods.
 std::vector<std::string> methods_using(UsedBy used_by, const FitOptions& options);
 
 /// Joins words for a sentence: "a", "a and b", "a, b and c", with `last` ("and", "or") before the last one.
