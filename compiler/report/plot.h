@@ -17,7 +17,7 @@ using Points = std::vector<std::pair<double, double>>;
 /// The number of bars of a histogram in a report.
 inline constexpr std::size_t kBars = 40;
 
-/// The texts of a plot, and its height.
+/// What a plot needs besides its content: the titles of its axes, a description for screen readers, and its height.
 struct PlotText {
   std::string description;  // what the plot shows, for screen readers
   std::string x, y;         // titles of the axes

@@ -46,7 +46,8 @@ struct Heat {
 /// Returns a matrix as a table of shaded numbers if it is small, else as coloured tiles without numbers.
 Markup heat_map(const Heat& heat);
 /// Returns heat maps of the last two axes of a variable, one for each element along the other axes. Shows at most
-/// `most` of them, fewer if they are large (in all 4 * kMostTiles cells, but at least one heat map).
+/// `most` of them, fewer if they are large (in all 4 * kMostTiles cells, but at least one heat map). Mixture components
+/// with weights below kMinShownWeight are left out.
 Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
 /// The most cells of a matrix that a report shows as a heat map; larger matrices get another plot.
 inline constexpr std::size_t kMostTiles = 4096;

@@ -8,7 +8,8 @@
 
 namespace lehr::report {
 
-/// Returns in a phrase how the fit ended: "converged after 30 sweeps". `summary` is fit.json.
+/// Returns in a phrase how the fit ended, for the head of a report: "converged after 30 sweeps", and in how many of
+/// them the ELBO fell, if it did. `summary` is fit.json.
 std::string verdict(const SavedFit& fit, const nlohmann::json& summary);
 
 /// Returns the section of a report on whether the fit can be trusted: the warnings of the fit, and notes on how the
