@@ -84,7 +84,8 @@ class Diagnostics {
   void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
   /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
-  /// Appends a note with this text to every error that was added so far; warnings get none.
+  /// Appends a note with this text to every error that was added so far, such as that missing data made a variable
+  /// latent, which explains the errors. Warnings get none.
   void note_errors(const std::string& text);
   /// Returns all diagnostics in the order in which they were added.
   const std::vector<Diagnostic>& all() const { return all_; }
