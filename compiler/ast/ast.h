@@ -125,7 +125,7 @@ struct LetDecl {
 
 /// Declares a random variable and its distribution: `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]] [[censored]
 /// [above e] [below e]];`. `distribution` and `start` are Call nodes; the parts of a mixture may be other expressions,
-/// which resolve() reports.
+/// which resolve() reports as errors.
 ///
 /// `~ mixture(p, D, E, F)` is stored as `weights` p, `distribution` D, and `others` E, F. `~ zero_inflated(p, D)` is
 /// stored as mixture(p, Zero(), D).

@@ -20,9 +20,9 @@ struct Piece {
   bool ends_line = false;  // a line comment, or a comment on a line of its own: a line break must follow
 };
 
-/// Returns the index of the piece that `lehr format` aligns in one column with that of neighbouring declarations: `=`
-/// of `const` and `let`, `~` of a statement. `pieces` is one declaration. Returns -1 for other declarations, or if some
-/// piece is a comment.
+/// Returns the index of the sign that `lehr format` aligns in one column with that of neighbouring declarations: `=` of
+/// `const` and `let`, `~` of `x ~ ...`. `pieces` is one declaration. Returns -1 if it has no such sign, as `const K;`
+/// and every `plate`, or if some piece is a comment.
 int separator(const std::vector<Piece>& pieces);
 
 /// Returns the text of one declaration or comment with the standard blanks between its pieces, broken into lines of at

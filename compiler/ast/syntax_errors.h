@@ -22,18 +22,20 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   /// forgotten, returns the current token, and parsing goes on as if the `;` were there; else throws
   /// InputMismatchException to leave the rule.
   antlr4::Token* recoverInline(antlr4::Parser* parser) override;
-  /// Called when a rule ends by `error`. In a rule inside a declaration or the header, throws `error` again; in these
-  /// two, skips the tokens up to the next declaration, where parsing goes on.
+  /// Called by generated code when a rule of the grammar has failed with `error`. In the rule of a declaration or of
+  /// the header, skips the tokens up to the next declaration, where parsing goes on. In a rule inside these two, throws
+  /// `error` again, to leave it; in the rule of the whole file, does nothing.
   void recover(antlr4::Parser* parser, std::exception_ptr error) override;
   /// Called by generated code before each step of a rule. Between declarations, reports and skips tokens that cannot
   /// begin one; inside other rules, does nothing.
   void sync(antlr4::Parser* parser) override;
-  /// Returns false: after recover() the next error is reported again.
+  /// Returns false: for ANTLR the parser never recovers from an error. This class itself remembers whether the error of
+  /// a declaration has been reported already.
   bool inErrorRecoveryMode(antlr4::Parser*) override { return false; }
   /// Does nothing: a token that matches changes no state.
   void reportMatch(antlr4::Parser*) override {}
-  /// Adds a message about the parser's current token to the diagnostics, unless the error in this declaration has been
-  /// reported already.
+  /// Called by generated code when a rule of the grammar has failed: adds a message about the parser's current token to
+  /// the diagnostics, unless an error in this declaration has been reported already.
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException&) override { report(*parser); }
 
   /// Reports `text`, which says that expressions are nested too deeply, as an error at the current token. The parser
@@ -41,7 +43,8 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   void report_too_deep(antlr4::Parser& parser, const std::string& text);
 
  private:
-  /// Reports a syntax error at the current token, unless one is being recovered from or the token is behind `end_`.
+  /// Reports a syntax error at the current token. Does nothing if one has been reported in this declaration, if the
+  /// token is number `end_` or later, or outside of declarations if the header of the file was wrong.
   void report(antlr4::Parser& parser);
 
   const Text& text_;            // the decoded model file

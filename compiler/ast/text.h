@@ -11,7 +11,7 @@
 namespace lehr {
 
 /// The contents of a model file as the lexer reads it, from decode(). The lexer counts code points, and spans of
-/// messages count bytes, so a table has the byte offset of each code point.
+/// messages count bytes, so a table converts positions: it has the byte offset of each code point.
 struct Text {
   std::string utf8;  // the source without its byte order mark
   /// By code point of `utf8`: its byte offset in Source::text. A last entry is the offset of the end.

@@ -38,9 +38,9 @@ struct Settings {
 /// nothing a user writes is a multiple of it.
 inline constexpr double kZeroConcentration = 1.0000000001e-4;
 
-/// The data of one given or variable of the model, in the layout that later stages read: row-major over the declared
-/// plates, then over the event axes. A nested plate (`token in doc`) and its parent form one packed axis, row after row
-/// without padding; BoundData::offsets has the starts of the rows.
+/// The data of one array that a `data` declaration names, or of one variable, in the layout that later stages read:
+/// row-major over the declared plates, then over the event axes. A nested plate (`token in doc`) and its parent form
+/// one packed axis, row after row without padding; BoundData::offsets has the starts of the rows.
 struct BoundArray {
   std::vector<double> values;  // as many as the sizes say; NaN where a value is missing; empty if there are no data
   bool has_missing = false;    // some value is NaN; only variables may have missing values
@@ -118,8 +118,9 @@ Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Set
 /// are checked as in bind().
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
-/// Returns, by plate name, the lengths of the rows of each nested plate to whose elements some data array refers by
-/// number. A fit saves them, so that prediction and scoring give these plates the same elements (Settings::rows).
+/// Returns the lengths of the rows of nested plates as a fit saves them, so that prediction and scoring give these
+/// plates the same elements (Settings::rows). A row has the elements of the nested plate in one element of its parent.
+/// The map has an entry, by plate name, for each nested plate to whose elements some data array refers by number.
 std::map<std::string, std::vector<std::int64_t>> referenced_rows(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

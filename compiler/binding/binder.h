@@ -31,16 +31,17 @@ struct Claim {
   std::string source;     // the source for messages: "x (points.npy)", option("labels term")
 };
 
-/// The rows of a nested plate according to one source (a data file, an earlier fit). All claims about a plate must
-/// agree.
+/// How a nested plate is divided into rows, one for each element of its parent, according to one source (a data file,
+/// an earlier fit). All claims about a plate must agree.
 struct OffsetsClaim {
   std::vector<std::int64_t> offsets;  // starts of the rows, and the end of the last one
   std::string source;                 // the source, for messages
   bool of_fit = false;                // the source is an earlier fit (Settings::rows)
 };
 
-/// A name of the model for which the user's data have, or must have, an array. It is a given (a covariate, say), an
-/// observed variable, or a latent variable of which the data have some values.
+/// A name of the model for which the user's data have, or must have, an array. It is a given (an array that a `data`
+/// declaration names, such as a covariate), an observed variable, or a latent variable of which the data have some
+/// values.
 struct Slot {
   std::string name;                    // the name in the model
   std::vector<PlateId> axes;           // the declared plates, then the event axes
@@ -72,12 +73,13 @@ struct Binder {
   std::map<PlateId, std::vector<bool>> occurring;
   /// Plates whose elements are named by the words of text columns, in alphabetical order.
   std::set<PlateId> named_by_text;
-  /// Plates whose elements are named by the rows of a table, in their order.
+  /// Plates whose elements are named by the id column of a table, in the order of its lines.
   std::set<PlateId> named_by_rows;
-  /// Plates that categories refer to, for the warning that data probably count from 1. `have_zero`: 0 is among the
-  /// values. `from_one`: some array has all of 1, 2, ... up to its largest value, and no 0.
+  /// Plates to whose elements categories in the data refer, for the warning that the data probably count from 1.
+  /// `have_zero`: 0 is among the values. `from_one`: some array has all of 1, 2, ... up to its largest value, and no 0.
   std::set<PlateId> have_zero, from_one;
-  /// By nested plate whose elements the data refer to: the length that each row needs to have at least.
+  /// By nested plate to whose elements the data refer by number: the length that each row must have at least. They
+  /// become the lengths of the rows if no source gives any.
   std::map<PlateId, std::vector<std::int64_t>> referenced_rows;
   std::map<PlateId, std::optional<std::int64_t>> size_cache;  // results of size_of(), by plate
   std::vector<std::optional<double>> constants;               // values of constants, by ConstantId
@@ -104,7 +106,7 @@ inline void warn(Binder& b, std::string text) { b.out.warnings.push_back(make_wa
 std::string signature(const Binder& b, const Slot& slot);
 
 /// Checks the user's options --set, --sizes and --labels against the model: their names must exist in it. Stores
-/// constants, and records sizes of plates as claims. (bind_settings.cpp)
+/// constants, and records sizes of plates and the row lengths of an earlier fit as claims. (bind_settings.cpp)
 void read_settings(Binder& b);
 /// Returns the numeric value of a constant of the model: from --set, from its declaration, or from a single number of
 /// that name in the data. Returns nothing if it has none; that is reported once, except in bind_sizes().
@@ -125,7 +127,8 @@ void match_table_rows(Binder& b);
 
 /// Sorts the lines of tables that have one line for each element of a plate, an index set that is not nested. A column
 /// named like the plate says which element each line is: by its number, its label, or a word that names it. The column
-/// is ignored where the elements have no labels, are counted from 0, and no other data refer to them.
+/// is ignored where the elements have no labels, are counted from 0, and no other data refer to them, or refer to them
+/// in a way that does not fit the column (words against numbers).
 ///
 /// Elements without a line get missing values. Records the number of elements as a claim, and words as labels. Reports
 /// a missing id, an id that occurs twice, and data without a line for some element. (bind_table_lines.cpp)
@@ -158,8 +161,8 @@ void add_clamped_slots(Binder& b);
 /// order of the elements; empty if there are none. (bind_names.cpp)
 std::vector<std::string> user_labels(const Binder& b, PlateId plate);
 /// Uses the row and column names of an array's file as names of the elements of its plates, unless these have names. If
-/// user_labels() names the elements, sorts the columns into that order; of sparse counts, renumbers the values. Reports
-/// a problem if only some column names are names of elements. (bind_names.cpp)
+/// --labels or an earlier fit names the elements, sorts the columns into that order; of sparse counts, renumbers the
+/// values. Reports a problem if only some column names are names of elements. (bind_names.cpp)
 void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
 /// The most elements that a plate may have if its size follows only from the largest category in the data, which may be
@@ -199,28 +202,30 @@ IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& 
 /// variables. Checks of data use it. Returns nothing if constants and data do not determine the value.
 std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the entry of a data array that the indices of a reference such as `x[w[n], 2]` select, for given values of
-/// the index variables. `values` are the packed values of the array. Returns nothing if the entry is missing, if it
-/// lies outside, or if constants and data do not determine an index.
+/// the index variables; checks of data use it. `values` are the packed values of the array. Returns nothing if the
+/// entry is missing, if it lies outside the array, or if constants and data do not determine an index.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
                               const IndexValues& at);
 /// Returns the position in a packed array that the indices of a reference such as `x[w[n], 2]` select, for given values
-/// of the index variables. Returns nothing if constants and data do not determine an index, or if it is negative.
+/// of the index variables. Returns nothing if constants and data do not determine an index, if an index is negative, or
+/// if there is no such row of a nested plate. The position may lie behind the end of the array.
 std::optional<std::size_t> packed_position(Binder& b, const std::vector<Index>& indices, const IndexValues& at);
-/// Returns the possible values of a data entry whose indices contain latent categories: one for each combination of the
-/// categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the values of the index
-/// variables. Entries that are missing or not determined are left out. The result is empty if a latent category is an
-/// element of a nested plate.
+/// Returns the possible values of a data entry whose indices contain latent categories, for checks of data: one for
+/// each combination of the categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the
+/// values of the index variables. Entries that are missing or not determined are left out. The result is empty if a
+/// latent category is an element of a nested plate.
 std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at);
-/// Returns the values that an expression can have, for given values of its index variables. A data entry that latent
-/// categories select, such as `rate[z[n]]`, has one for each category; another expression has one, or none if constants
-/// and data do not determine it.
+/// Returns the values that an expression can have, for given values of its index variables, for checks of data. A data
+/// entry that latent categories select, such as `rate[z[n]]`, has one for each category; another expression has one, or
+/// none if constants and data do not determine it.
 std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the element number, counted from 0, that one index such as `3`, `t - 1` or `w[n]` denotes, for given values
 /// of the index variables. Returns nothing if constants and data do not determine it. It may lie outside the plate.
 std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
 
-/// Returns true if the slot's array is the concentration of a random probability vector (Dirichlet). Rows of such an
-/// array that are too short are padded with 0. (bind_zero_concentrations.cpp)
+/// Returns true if the slot's array holds the concentrations of a random probability vector (Dirichlet). Binding fills
+/// rows of such an array that are shorter than others with zeros: elements that never occur.
+/// (bind_zero_concentrations.cpp)
 bool is_concentration(const Binder& b, const Slot& slot);
 /// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
 /// 0. (bind_zero_concentrations.cpp)
@@ -231,7 +236,8 @@ void check_zero_concentrations(Binder& b);
 void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
 
 /// Computes how long the rows of nested plates must be so that every element exists to which the data refer, and stores
-/// the lengths in Binder::referenced_rows. They are used only where nothing else gives lengths. (bind_references.cpp)
+/// the lengths in Binder::referenced_rows. They are used only where nothing else gives lengths. Reports data that refer
+/// to such elements by words. (bind_references.cpp)
 void claim_referenced_rows(Binder& b);
 /// Reports data that refer to an element of a nested plate by a number behind the end of its row. (bind_references.cpp)
 void check_references(Binder& b);

@@ -15,8 +15,8 @@ struct MatrixAxes {
   PlateId side;               // the last axis, whose size is the number of rows and of columns of each matrix
 };
 
-/// Returns the axes of a given or a variable that is an array of square matrices: its last two axes, plates or event
-/// axes, are the rows and columns of a matrix. It must have two axes or more.
+/// Returns the axes of a `data` array (model::Given) or a variable that is an array of square matrices, for lowering:
+/// its last two axes, plates or event axes, are the rows and columns of a matrix. It must have two axes or more.
 template <class Named>
 MatrixAxes matrix_axes(const Named& x) {
   MatrixAxes out{x.axes, {}, {}};

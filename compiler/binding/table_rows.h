@@ -31,8 +31,8 @@ struct ElementRows {
   std::vector<std::string> names;               // by element: its name; empty if the elements have no names
 };
 
-/// Returns true if the array is a column of a table that was given as a whole, so that it was found by its column name;
-/// false if the user bound it by NAME=FILE.
+/// Returns true if the array is a column of a table (.csv) that was given as a whole, so that it was found by its
+/// column name; false if the user bound it by NAME=FILE, or if it is from another kind of file.
 bool is_column(const DataArray& a);
 
 /// Returns true if both arrays were read from the same file, as columns of one table are.
@@ -78,7 +78,7 @@ struct Column {
   DataArray* array;  // its values, one or more for each line; owned by Binder::arrays
 };
 /// Returns the arrays over the plate (as first axis) that stand in the same table as the id column `ids` and have one
-/// value or vector on each of its lines. They must be sorted when the ids are matched with elements.
+/// value or vector on each of its lines. The caller sorts them by element once it has matched the ids with elements.
 std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids);
 
 /// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in

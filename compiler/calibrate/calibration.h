@@ -36,8 +36,8 @@ struct CalibrationOptions {
   std::int64_t thin = 1;  // joint_calibration() only: Gibbs sweeps in each round, before the data are drawn anew
 };
 
-/// Returns the error of a simulation. If it is numerical, adds a note with the number and seed of the simulation, so
-/// that the user can repeat it; other errors are returned unchanged.
+/// Adds to a numerical error a note with the number and seed of the simulation in which it happened, so that the user
+/// can repeat it, and returns it. Other errors are returned unchanged.
 Error in_simulation(Error error, std::int64_t simulation, std::uint64_t seed);
 
 /// The result of rank_calibration(): for each number that is compared, the ranks of its true values among posterior
@@ -63,8 +63,8 @@ struct Ranks {
 Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSettings& fit,
                                const CalibrationOptions& options);
 
-/// The result of the joint test (joint_calibration()) for one number: whether its distribution in later rounds is that
-/// of the beginning.
+/// The result of joint_calibration(), Geweke's test of the Gibbs sampler, for one number: whether its distribution in
+/// later rounds of the chains is that at their beginning.
 struct JointComparison {
   std::string name;  // name of the number that is compared, such as "mu.2" or "lp__"
   /// Two standard scores (mean divided by standard error) of later rounds against the beginning. With u the rank of the
@@ -73,7 +73,8 @@ struct JointComparison {
   double p = 1;  // p-value of both scores together: twice the smaller of their two-sided p-values, at most 1
 };
 
-/// The result of the joint test, joint_calibration().
+/// The result of joint_calibration(), Geweke's test of the Gibbs sampler: a comparison for each number, and a list of
+/// the numbers that were left out.
 struct JointTest {
   std::vector<JointComparison> comparisons;  // one comparison for each number
   std::vector<std::string> skipped;          // one line for each number or variable left out: its name, and why

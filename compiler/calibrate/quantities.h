@@ -17,8 +17,8 @@ namespace lehr {
 /// BoundArray; an empty list for a variable without values.
 using Values = std::vector<std::vector<double>>;
 
-/// Returns the values of arrays that are named after variables, by VariableId. Arrays with other names are ignored; a
-/// variable without an array gets an empty list.
+/// Sorts named arrays, such as those of a simulation, by variable: returns the values of each variable's array, by
+/// VariableId. Arrays that have the name of no variable are ignored; a variable without an array gets an empty list.
 Values values_of(const model::Model& model, const std::vector<NamedArray>& arrays);
 /// Returns the values of all variables in draw `d`, by VariableId. `draws` has an array for each variable, over [draw]
 /// and then the variable's axes; a variable without an array gets an empty list.
@@ -45,11 +45,11 @@ std::vector<bool> exchangeable_plates(const model::Model& model);
 /// names() and of() list them in one order.
 struct Measures {
   std::vector<Quantity> quantities;  // elements of latent variables, or sums of squares
-  /// True if the log joint density and the log likelihood follow the quantities. They need draws of every latent
-  /// variable.
+  /// True if the log joint density and the log likelihood are compared too; they follow the quantities in the list.
+  /// They need draws of every latent variable.
   bool densities = true;
-  /// Names of latent variables, one for each statement, whose log densities given their parents follow after that. Only
-  /// with `densities`; empty if they are not compared.
+  /// Names of latent variables, one for each statement, whose log densities given their parents come last in the list.
+  /// Only with `densities`; empty if they are not compared.
   std::vector<std::string> given_parents = {};
   std::vector<std::string> skipped;  // one line for each number or variable left out: its name, and why
 

@@ -8,7 +8,8 @@
 
 namespace lehr::commands {
 
-/// All runs of one `lehr fit`, one for each restart or chain. Only the best one has its posterior.
+/// All runs of one `lehr fit`, one for each restart or chain. Only the best one has its posterior; those of the others
+/// have been freed, since they are large.
 struct Runs {
   std::vector<TracedRun> all;  // the runs, in the order in which they were made
   std::size_t best = 0;        // index in `all` of the run with the highest ELBO among those that did not fail

@@ -69,8 +69,8 @@ class Checkpoints {
   /// Returns the journal of the fit's runs: it records what they compute, or replays what a checkpoint recorded.
   Journal& journal() { return journal_; }
 
-  /// Gives a Gibbs run the draws that the checkpoint has of it. Call it before the run is replayed or resumed; for runs
-  /// that the checkpoint does not have it does nothing.
+  /// Gives a run of a sampler the draws that the checkpoint has of it, since the replay computes none. Call it before
+  /// the run is replayed or resumed; for runs that the checkpoint does not have it does nothing.
   void restore_draws(TracedRun& run);
   /// Gives a replayed run that was finished in the checkpoint its saved results: status, posterior, warnings and
   /// held-out score. Throws ReplayMismatch if the checkpoint has no such run, or its arrays have other shapes.

@@ -36,7 +36,8 @@ struct FitArguments {
   /// report the time of each step. --interpret: run the interpreter instead of native code.
   bool stream = false, quiet = false, profile = false, interpret = false;
 
-  /// Returns the row of --method, whose name was checked when the command line was parsed.
+  /// Returns the traits of the inference method that --method names: its row in the table of methods. The name was
+  /// checked when the command line was parsed.
   const MethodTraits& method() const { return *find_method(fit.method); }
   /// Returns true if a temperature was requested (--anneal or --temper), so that the trace has a column for the
   /// tempered objective.

@@ -46,8 +46,8 @@ std::string how_it_ended(const FitArguments& options, const Outcome& outcome);
 /// numerically gives a run without sweeps (`started` is false); other failures are Errors.
 Result<TracedRun> run_once(Fitting& fitting, Recording& recording, const std::vector<TracedRun>& finished);
 
-/// Writes the trace of a run that has ended to trace.csv: of the best run if a later one has replaced that file, and of
-/// groups of --each, whose runs write none. The value is always true.
+/// Writes the trace of a run that has ended to trace.csv. Needed for the best run of a fit if a later run has replaced
+/// that file, and for groups of --each, whose runs write no trace. The value is always true.
 Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 
 /// Returns an Error with ExitCode::numerical and this text for a fit whose numbers became infinite or undefined. It

@@ -16,7 +16,7 @@
 
 namespace lehr::commands {
 
-/// Values of the options that `lehr stats` and `lehr update-globals` share.
+/// Values of the options that both commands of a distributed fit have, `lehr stats` and `lehr update-globals`.
 struct ShardArguments {
   FitArguments fit;     // model, data, settings, threads, and limits on the local iterations; other members are unused
   std::string globals;  // --globals: directory of the fit with the global factors with which the sweep begins
@@ -40,8 +40,8 @@ struct ShardState {
   const Engine& engine() const { return fitting->instance().engine(); }
 };
 /// Reads and compiles the model with its data, and restores the state of the fit in --globals, from which `lehr stats`
-/// or `lehr update-globals` continues. After an error, prints it and returns its exit code; one is that the model's
-/// items cannot be distributed.
+/// or `lehr update-globals` continues. After an error, such as a model whose items cannot be distributed, prints it and
+/// returns its exit code.
 std::variant<ShardState, ExitCode> read_shard_state(const ShardArguments& o);
 
 /// Returns the arrays that `lehr update-globals` writes to state.npz, with which the next sweep begins: global factors
@@ -53,8 +53,8 @@ std::vector<NamedArray> global_state_of(const ShardState& now);
 /// the sweep they belong to. The value is always true.
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest);
 /// Reads a file that write_shard() wrote. Fails with ExitCode::data if it has no digest, or another than `digest`, so
-/// that it belongs to another sweep, model or data set. `expected` names the kind of file that should be there, for the
-/// message.
+/// that it belongs to another sweep, model, data set or set of options. `expected` names the kind of file that should
+/// be there, for the message.
 Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest,
                                            const std::string& expected);
 

@@ -11,8 +11,8 @@ namespace lehr {
 /// Limits on the length of what `lehr show` prints of a variable.
 struct DescribeOptions {
   std::size_t top = 10;  // of a large or labelled simplex (a topic, say): how many most probable elements are listed
-  /// The most elements of the variable that are shown; one more line counts the others. Of matrices, at least three are
-  /// shown.
+  /// The most elements of the variable that are shown; one more line counts the others. Of matrices that are shown in
+  /// full it limits the rows of all together, but at least three matrices are shown.
   std::size_t max_elements = 10;
 };
 

@@ -16,7 +16,7 @@ struct PredictiveCheck {
   /// "mean", "sd", "min", "max", "zeros" (the fraction of zeros) or "commonest" (the fraction of the commonest value).
   std::string statistic;
   double observed = 0;  // value of the statistic for the user's data
-  /// Mean and standard deviation of its values for generated data sets.
+  /// Mean and standard deviation of the statistic's values for data sets that the fitted model generates.
   double mean = 0, sd = 0;
   /// Posterior predictive p-value, Pr(generated > observed) + Pr(generated = observed) / 2; near 0 or 1 if the model
   /// does not generate data like these.

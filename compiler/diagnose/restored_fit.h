@@ -24,7 +24,8 @@ struct RestoredFit {
   const Analysed& analysed() const { return bound->analysed; }
   /// Returns the analysed model, including auxiliary variables.
   const model::Model& model() const { return bound->analysed.model; }
-  /// Returns the data, centred at the references.
+  /// Returns the data that the fit was made from. Values far from zero are stored as their distance from a reference
+  /// value, as the compiled model reads them.
   const BoundData& data() const { return bound->data; }
 };
 

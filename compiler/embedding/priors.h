@@ -15,10 +15,12 @@ struct Priors {
   /// Two inputs, weights that are 1 or 0: whether the prior written in the model counts, and whether the earlier
   /// posterior does.
   model::GivenId model_prior_weight, posterior_weight;
-  /// Inputs with parameters of the earlier posterior, and their names in a posterior ("mu.mean").
+  /// The inputs that hold the parameters of the earlier posterior, each with the name of its parameter in a posterior
+  /// ("mu.mean").
   std::vector<std::pair<model::GivenId, std::string>> parameters;
 
-  /// Returns true if the input `g` is one of these, so that programs do not pass it as data.
+  /// Returns true if the input `g` holds part of the updatable prior (a weight or a parameter), so that programs do not
+  /// pass it as data.
   bool has(model::GivenId g) const;
 };
 

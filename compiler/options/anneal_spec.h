@@ -11,7 +11,8 @@ namespace lehr {
 /// An annealing schedule whose temperatures the method chooses while it runs: `auto`, `auto:quick` (the same),
 /// `auto:full` or `auto:sweeps=2000`.
 struct AutoAnneal {
-  /// True: after the first annealing, cycles of temperatures from the best state (full, or sweeps=N).
+  /// True (`full` or `sweeps=N`): after the first annealing, a run from a higher temperature and repeated annealing
+  /// from the best state follow. False (`auto`, `auto:quick`): they do not.
   bool cycles = false;
   std::int64_t sweeps = 0;  // total number of sweeps after which nothing new begins; 0: as many as the cycles need
 };

@@ -40,11 +40,12 @@ struct FitOption {
   std::string_view name() const { return option.substr(0, option.find(',')); }
 };
 
-/// Returns the table of all options of a fit but the method, in the order of each group of `lehr fit --help`.
+/// Returns the table of all options of a fit but the method, in the order in which each group of `lehr fit --help`
+/// lists its options.
 std::span<const FitOption> fit_option_table();
 
 /// Returns the text of --help for an option, which names the methods that use it (option_help). Of an option with a
-/// list of values, these are the methods that use the last one.
+/// list of values, these are the methods for which the last value has an effect, such as linear-response of --sds.
 std::string help_of(const FitOption& row);
 
 /// Returns an error about the first option with a text as value that the user set explicitly, even to its default, and
@@ -68,9 +69,9 @@ Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOption
 /// table.
 void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& explicitly_set);
 
-/// Validates the options and makes the settings of the fit of them, the method among these. `init` is left empty for
-/// the caller to fill in. An error of ExitCode::usage names the field that is out of range, malformed, or in conflict
-/// with another.
+/// Validates the options of a fit and converts them to its settings, the inference method included. `init` is left
+/// empty for the caller to fill in. An error of ExitCode::usage names the field that is out of range, malformed, or in
+/// conflict with another.
 Result<FitSettings> to_fit_settings(const FitOptions& options);
 
 }  // namespace lehr

@@ -20,7 +20,8 @@ inline constexpr OptionRange kSeedRange{0, 0x1p64, true};
 inline constexpr OptionRange kRestartsRange{1, 1e6, true};
 /// Allowed numbers of threads, or of incremental batches; 0: automatic.
 inline constexpr OptionRange kThreadsRange{0, 1024, true};
-/// Allowed numbers of sweeps, or of sweeps between two events; 0: none, or never.
+/// Allowed numbers of sweeps of a fit, of sweeps between two events such as checkpoints, and of other limits that may
+/// be 0.
 inline constexpr OptionRange kIterationsRange{0, 1e12, true};
 /// Allowed numbers of passes over the local variables of an item.
 inline constexpr OptionRange kLocalIterationsRange{1, 1e9, true};
@@ -42,17 +43,19 @@ inline constexpr OptionRange kProportionRange{1e-6, 1 - 1e-6};
 inline constexpr OptionRange kProportionOrOneRange{1e-6, 1};
 /// Allowed temperatures of an annealing schedule.
 inline constexpr OptionRange kTemperatureRange{1, 1e9};
-/// Allowed highest levels of a latent temperature.
+/// Allowed values of the highest temperature where the temperature is latent (`max=T` of --temper).
 inline constexpr OptionRange kHottestRange{1.0001, 1e9};
-/// Allowed numbers of sweeps or steps in a schedule, or of recorded draws.
+/// Allowed numbers of sweeps or steps in a schedule of temperatures, of recorded draws and the sweeps for each, and of
+/// simulations of `lehr calibrate`.
 inline constexpr OptionRange kScheduleRange{1, 1e9, true};
-/// Allowed numbers of levels of a latent temperature.
+/// Allowed sizes of the grid of values that a latent temperature can have (`levels=N` of --temper).
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
 /// Allowed numbers of temperatures in parallel tempering (method gibbs with `--temper global:levels=N`).
 inline constexpr OptionRange kGibbsTemperaturesRange{5, 1000, true};
 /// Allowed numbers of starts for the local variables of a new item.
 inline constexpr OptionRange kStartsRange{1, 1000, true};
-/// Allowed numbers of Monte Carlo draws, for predictions, checks and normalisers.
+/// Allowed numbers of Monte Carlo draws, for predictions, posterior predictive checks and the normalisers of a latent
+/// temperature.
 inline constexpr OptionRange kDrawsRange{2, 1e5, true};
 /// Allowed numbers of draws for the k-hat diagnostic (`lehr diagnose`).
 inline constexpr OptionRange kKhatDrawsRange{100, 1e6, true};

@@ -24,9 +24,10 @@ struct PlotContext {
   const BoundData* data = nullptr;      // the data, bound to the model, or null
 };
 
-/// Chooses the plot of one variable by its family, plates and sizes, and returns it as HTML. An ordered plate gives
-/// bands, a matrix a heat map, a large simplex a ranked list, a few numbers intervals, many a histogram. `n` has its
-/// posterior means and intervals, `context` the model and data if they are available.
+/// Chooses the plot of one variable by its family, plates and sizes, and returns it as HTML. A plate that the user
+/// declared as pixels (PlotOptions::images) gives images, an ordered plate bands, a matrix a heat map, a large simplex
+/// a ranked list, a few numbers intervals, many a histogram. `n` has its posterior means and intervals, `context` the
+/// model and data if they are available.
 Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& options);
 
 /// Returns true if the posterior of the variable is a single number, also if it has axes of extent 1. The report shows

@@ -17,8 +17,8 @@ struct Trace {
   std::vector<double> iteration, elbo, temperature, held_out;
 };
 
-/// Returns the trace that was read with the fit. It is empty if there is none, if trace.csv belongs to another fit, or
-/// if it lacks a column other than `held_out`.
+/// Parses the trace.csv of a saved fit, for the curves of a report. The result is empty if there is no such file, if it
+/// belongs to another fit, or if it lacks a column other than `held_out`.
 Trace read_trace(const SavedFit& fit);
 
 /// Returns plots by sweep: of the ELBO, of the temperature unless it is always 1, and of the held-out score if there is

@@ -29,9 +29,10 @@ struct Mixture {
   std::vector<Component> components;      // components, one for each value of the category
 };
 
-/// Finds the Gaussian mixtures in a model, for the scatter plots of a report: observed variables whose parameters a
-/// single latent category of the item chooses. Those whose components do not all have finite covariances are left out.
-/// `data` gives the observations, `fit` the posterior means of the parameters.
+/// Finds the Gaussian mixtures in a model, for the scatter plots of a report: observed variables with a Normal or
+/// MvNormal distribution whose parameters a single latent category of the item chooses. Other families are not
+/// searched. A mixture is left out as a whole if one component has no finite covariance, as where a parameter has no
+/// posterior mean. `data` gives the observations, `fit` the posterior means of the parameters.
 std::vector<Mixture> mixtures(const model::Model& m, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr::report

@@ -17,7 +17,7 @@ using Points = std::vector<std::pair<double, double>>;
 /// The number of bars of a histogram in a report.
 inline constexpr std::size_t kBars = 40;
 
-/// The texts of a plot, and its height.
+/// What a plot needs besides its content: the titles of its axes, a description for screen readers, and its height.
 struct PlotText {
   std::string description;  // what the plot shows, for screen readers
   std::string x, y;         // titles of the axes
@@ -36,10 +36,12 @@ class Plot {
   /// Returns the range of the vertical axis.
   const Scale& y() const { return y_; }
 
-  /// Adds a line through the points. `style` has CSS classes; `data` more attributes, as the exact numbers.
+  /// Adds a line through the points. `style` has CSS classes; `data` are further attributes, such as data-value with
+  /// the exact numbers.
   void line(const Points& points, const std::string& style, const Attributes& data = {});
   /// Adds a filled area, such as a band between two curves or a bar. The outline is closed by a line from its last
-  /// point to the first. `style` has CSS classes; `data` more attributes, as the exact numbers.
+  /// point to the first. `style` has CSS classes; `data` are further attributes, such as data-mean with the exact
+  /// numbers.
   void area(const Points& outline, const std::string& style, const Attributes& data = {});
   /// Adds a dot at each point. `style` has CSS classes.
   void dots(const Points& points, const std::string& style);

@@ -25,12 +25,14 @@ inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
 /// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.
 Markup intervals(const std::vector<Interval>& entries, const std::string& caption, bool may_be_logarithmic = false);
-/// Returns an interval plot of the posterior of a variable, in the order of shown_elements(). The numbers along the
-/// last of several axes are grouped under a heading. Shows at most `most` numbers, which the caption says.
+/// Returns an interval plot of the posterior of a variable: mixture components by weight, the heaviest first, other
+/// elements in their own order. The numbers along the last of several axes are grouped under a heading. Shows at most
+/// `most` numbers, which the caption says. Components with weights below kMinShownWeight are left out.
 Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
 
 /// Returns ranked lists of a variable whose vectors are probabilities, such as the words of topics. For each vector it
-/// lists the `top` most probable elements with their probabilities as bars. Shows at most `most` lists.
+/// lists the `top` most probable elements with their probabilities as bars. Shows at most `most` lists, those of the
+/// heaviest mixture components first.
 Markup ranked(const SavedFit& fit, const PosteriorSummary& n, std::size_t top, std::size_t most);
 
 /// A matrix to be shown as a heat map: colours up to the largest absolute value, or up to 1 for probabilities. Negative
@@ -44,9 +46,10 @@ struct Heat {
 /// Returns a matrix as a table of shaded numbers if it is small, else as coloured tiles without numbers.
 Markup heat_map(const Heat& heat);
 /// Returns heat maps of the last two axes of a variable, one for each element along the other axes. Shows at most
-/// `most` of them, fewer if they are large (in all 4 * kMostTiles cells, but at least one heat map).
+/// `most` of them, fewer if they are large (in all 4 * kMostTiles cells, but at least one heat map). Mixture components
+/// with weights below kMinShownWeight are left out.
 Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
-/// The most tiles that one heat map may have.
+/// The most cells of a matrix that a report shows as a heat map; larger matrices get another plot.
 inline constexpr std::size_t kMostTiles = 4096;
 /// Returns an image of coloured tiles without labels, one for each value, with `columns` of them in a row. The colour
 /// scale ends at 1 if `probabilities`, otherwise at the largest absolute value. `description` is the text for screen
@@ -54,7 +57,7 @@ inline constexpr std::size_t kMostTiles = 4096;
 Markup tiles(const std::vector<double>& values, std::size_t columns, bool probabilities,
              const std::string& description);
 
-/// The size of an image in pixels.
+/// The size in pixels of the images that a report makes of posterior means.
 struct ImageShape {
   std::size_t rows = 0, columns = 0;  // height and width in pixels
 };
@@ -68,15 +71,16 @@ struct ImageShape {
 /// components are not shown.
 Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, ImageShape shape, std::size_t most);
 
-/// Which elements along an ordered axis belong together, as the series of a nested plate that are stored one after
-/// another. Without offsets there is one sequence.
+/// How the elements along an ordered axis (time) divide into sequences, each of which gets a plot of its own: the
+/// series of a nested plate are stored one after another. Without offsets there is one sequence.
 struct Sequences {
   std::vector<std::int64_t> offsets;  // position at which each sequence begins, and last the end of all
   std::string plate;                  // plate whose elements are the sequences, for their names
 };
 /// Returns plots of the posterior of a variable along its ordered axis (time), one for each sequence and at most `most`
-/// of them: means as a line, intervals as a band. `observations` are data on the same axes to be drawn as dots, or
-/// empty. They are drawn for a variable of numbers, not for one of vectors.
+/// of them: means as a line, intervals (if there are any) as a band. `observations` are data on the same axes to be
+/// drawn as dots, or empty. They are drawn for a variable of numbers, not for one of vectors. Long sequences are drawn
+/// as averages of neighbouring steps.
 Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
                const std::vector<double>& observations, std::size_t most);
 /// Returns plots of the probabilities of categories along their ordered axis, as stacked areas, one for each sequence

@@ -25,7 +25,7 @@ struct Contents {
   std::string locals_note;                                // sentence on how to make a fit save the factors of its items
 };
 
-/// Returns the HTML page of the report.
+/// Returns the report of a fit as one complete HTML page; the caller writes it to a file.
 std::string write(const Contents& contents, const PlotOptions& options);
 
 }  // namespace lehr::report

@@ -54,7 +54,8 @@ struct Diagnostic {
 Diagnostic make_warning(std::string text, std::vector<std::string> cures = {});
 /// Makes a note that is not about a place in a model file.
 Diagnostic make_note(std::string text);
-/// Returns the messages of the diagnostics without their notes and locations, in order.
+/// Returns the messages of the diagnostics without their notes and locations, in order, for results that hold plain
+/// text, such as fit.json.
 std::vector<std::string> texts_of(const std::vector<Diagnostic>& diagnostics);
 /// Returns the name of a severity as it is printed: "error", "warning" or "note".
 std::string_view name_of(Severity severity);
@@ -83,7 +84,8 @@ class Diagnostics {
   void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
   /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
-  /// Appends a note with this text to every error that was added so far; warnings get none.
+  /// Appends a note with this text to every error that was added so far, such as that missing data made a variable
+  /// latent, which explains the errors. Warnings get none.
   void note_errors(const std::string& text);
   /// Returns all diagnostics in the order in which they were added.
   const std::vector<Diagnostic>& all() const { return all_; }

@@ -10,7 +10,7 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;  // calls find the lambda of their argument's type
 };
-/// Deduces the bases from the lambdas that the constructor is given.
+/// Deduces the template arguments from the lambdas, so that `Overloaded{...}` needs none.
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
