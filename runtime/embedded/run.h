@@ -14,7 +14,8 @@ struct Run {
   /// Returns the view of the state's buffers by the sizes of the present data.
   View view() const { return view_of(m, s); }
 
-  /// Multiplies all numbers of a buffer by `by`.
+  /// Multiplies all numbers of a buffer of doubles by `by`: it scales sums over a minibatch up to all items, and with 0
+  /// it clears a buffer.
   void scale(std::int64_t buffer, double by) const {
     for (double& x : view().reals(buffer))
       x *= by;

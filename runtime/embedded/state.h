@@ -30,7 +30,7 @@ enum Status : std::int32_t {
   kOtherModel,  // a saved state of another model or version
   kNotFinite,   // the bound is not finite, or the data have probability 0
   kNoSweep,     // no sweep is under way whose items the caller works on
-  kLibrary,     // compiler/library/predict.h: the model has no such prediction
+  kLibrary,     // of liblehr (compiler/library/predict.h): the model has no such prediction or score
   kStatusCount  // number of these statuses
 };
 
