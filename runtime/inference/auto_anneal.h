@@ -76,8 +76,9 @@ struct AutoReport {
 /// priors of the proportions would otherwise hold a solution in place.
 bool has_own_proportions(const Engine& engine);
 
-/// Converges plainly from the factors in place, or makes one sweep for fresh starts, and finds the melting temperature,
-/// which is 0 in the report if nothing melts. Leaves the state before the heating.
+/// Finds the melting temperature without annealing from it, for a search that anneals in its own way. It converges from
+/// the factors in place by plain coordinate ascent (with AutoOptions::fresh or `converged`, it makes one sweep), and
+/// then heats. AutoReport::melting is 0 if nothing melts. Leaves the state before the heating.
 Outcome measure_melting(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
 /// Converges plainly from the factors in place; heats a copy to find the temperature at which the solution melts;

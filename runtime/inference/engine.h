@@ -99,7 +99,7 @@ class Engine {
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return memory_.integers(static_cast<std::size_t>(buffer));
   }
-  /// Returns the length of an axis, of the items in memory if they are out of core.
+  /// Returns the length of an axis; for an axis over out-of-core items, that of the items in memory.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
   /// Reallocates a buffer with `length` zeros; its contents are lost.
   void resize(std::int64_t buffer, std::size_t length);
@@ -192,10 +192,10 @@ class Engine {
   const ItemRange* load_items(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
-      all_,                                    // run-time sizes of all items
+      all_,                                    // run-time sizes with all items, in memory or not
       stored_sizes_,                           // run-time sizes of the items whose factors are in the table
-      run_sizes_;                              // scratch sizes, see Machine::run_sizes
-  std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
+      run_sizes_;                              // scratch: run-time sizes while a run of items is processed
+  std::vector<lehr_buffer> run_table_;         // scratch: a table of buffers while a run of items is processed
   Memory memory_;                              // the contents of all buffers
   machine::Machine machine_;                   // the model with this memory; refers to the members above
   std::unique_ptr<ItemWindow> window_;         // memory for factors of a few items; null: those of all are stored
