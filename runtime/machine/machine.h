@@ -245,7 +245,8 @@ bool reads_statistics_first(const Model& m);
 
 /// Returns true if one stage has all local blocks and stores some of their factors.
 bool has_single_stage(const Model& m);
-/// Returns the first stage, from whose items minibatches are drawn; null if there is none.
+/// Returns the first item stage of a sweep, from whose items minibatches are drawn; null if the model has no item
+/// stage.
 const StepRow* batch_stage(const Model& m);
 /// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
 std::int32_t items_to_priors(const Machine& m);

@@ -18,7 +18,8 @@ enum class StartKind {
                 // value of the first category. Other categories, and all without such data, get random values
   flat          // no values, and almost no displacement: close to the symmetric solution
 };
-/// Returns true if a start of this kind does not need the data of all items at once.
+/// Returns true if a start of this kind neither gives every item a value nor clusters the items, so that it is a
+/// fallback for out-of-core items, whose data are never in memory together.
 constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k != StartKind::points; }
 
 }  // namespace lehr
