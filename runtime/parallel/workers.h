@@ -74,8 +74,8 @@ class Workers {
   struct Worker {
     Memory store;                         // the private scratch buffers
     std::vector<lehr_buffer> table,       // the table of buffers of this thread
-        run_table;                        // scratch table of this thread, see Machine::run_table
-    std::vector<std::int64_t> run_sizes;  // scratch sizes of this thread, see Machine::run_sizes
+        run_table;                        // scratch: a second table, used while a run of items is processed
+    std::vector<std::int64_t> run_sizes;  // scratch: run-time sizes, used while a run of items is processed
     machine::Machine machine;             // refers to the members above
 
     /// Prepares the thread's machine for work on `loop` of machine `m`.
