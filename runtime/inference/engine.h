@@ -101,14 +101,16 @@ class Engine {
   }
   /// Returns the length of an axis; for an axis over out-of-core items, that of the items in memory.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
-  /// Reallocates a buffer with `length` zeros; its contents are lost.
+  /// Reallocates a buffer with `length` zeros; its contents are lost. Pick buffers have memory only while a start needs
+  /// them.
   void resize(std::int64_t buffer, std::size_t length);
   /// Stores the factors of out-of-core items in the files of `spill` between visits, so that they persist as if in
   /// memory. Call it before work_with().
   void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
   /// Returns true if factors of out-of-core items are stored in files.
   bool spills() const { return spill_ != nullptr; }
-  /// Returns true if a buffer has rows of items and is not in memory as a whole.
+  /// Returns true if a buffer has rows of items and is not in memory as a whole: its items are in a window or out of
+  /// core.
   bool is_partial(std::int64_t buffer) const;
   /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
@@ -173,9 +175,9 @@ class Engine {
   /// Returns a copy of the parameters in global_buffers(). `spare` may be discarded arrays, whose memory is then
   /// reused.
   Parameters global_parameters(Arrays spare = {}) const;
-  /// Computes the global parameters of another random start, of the run's kind unless another is named. Afterwards the
-  /// weights are 1, and q in memory is as before; if the start fails, it is not. Returns 0 or a status of the generated
-  /// code.
+  /// Computes the global parameters of another random start, for annealing that mixes them into the present ones. The
+  /// start is of the run's kind unless another is named. Afterwards the weights are 1, and q in memory is as before; if
+  /// the start fails, it is not. Returns 0 or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
   /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
