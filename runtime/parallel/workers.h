@@ -46,8 +46,8 @@ class Workers {
   /// Returns the interface through which a machine calls these workers.
   const machine::Workers* hook() const { return &hook_; }
 
-  /// Returns the chunks into which all items in memory of a stage are partitioned, for callers that distribute them
-  /// themselves.
+  /// Returns the chunks into which all items in memory of a stage are partitioned, for commands that distribute the
+  /// chunks themselves, as `lehr stats --shard` does.
   Partition partition_items(const machine::Machine& m, const machine::ParallelWork& loop) const;
   /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::ParallelWork& loop, std::size_t chunks) {
