@@ -22,7 +22,7 @@ struct SearchOptions : AutoOptions {
   std::int64_t patience = 4;       // more converge while results differ, until the search has made this many lengths
   std::int64_t spare_lengths = 3;  // lengths up to which further candidates are annealed in any case; half of that,
                                    // rounded down, if the leaders agree; up to 12 if they differ and sweeps are cheap
-  std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
+  std::int64_t melts = 1;          // flat starts that are annealed where items have proportions of their own
   std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
   double move_fraction = 1;        // sweeps allowed to moves, relative to all sweeps before them
   std::int64_t splits = 2;         // attempts to split each component in the first round of moves
