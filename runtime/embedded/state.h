@@ -104,7 +104,7 @@ Status derive_sizes(const View& v, const State& s);
 /// cannot leave its arrays. Returns kOk or kData.
 Status check_array(const View& v, const ArrayRow& row);
 
-/// Returns the view of a state's buffers by the sizes of its present data.
+/// Returns access to a state's buffers, each as a span with its length for the present data set.
 inline View view_of(const Model& m, const State& s) { return {m, s.table, s.sizes}; }
 /// Returns the machine that runs sweeps over a state's memory, with all items in memory and no threads.
 inline Machine machine_of(const Model& m, const State& s) {
