@@ -66,7 +66,8 @@ class Engine {
   /// processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
   /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
-  /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
+  /// the rest of the model reads only sums over them; the engine has no window (memory for the factors of a few items
+  /// only), and nothing is sampled.
   bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
