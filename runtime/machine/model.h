@@ -244,7 +244,8 @@ struct ComponentArrayRow {
   std::int64_t buffer;  // position of the array in the table of buffers
   std::uint64_t axes;   // bit k is set if axis k runs over the components
 };
-/// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
+/// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component. Moves
+/// of components keep the two consistent.
 struct StickSumsRow {
   std::int64_t most,  // buffer of sums over all components but the last
       all;            // buffer of the sums over all components, the last included

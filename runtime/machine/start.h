@@ -46,7 +46,7 @@ struct DeferredValues {
   /// not in memory.
   void (*take_item)(void* context, std::int64_t pick, std::int64_t item, std::int64_t value);
   /// Returns the first `count` numbers of a random permutation of 0 .. n - 1. It makes the same draws as a shuffle of
-  /// all n, so that a start does not depend on where its items are.
+  /// all n, so that a start does not depend on whether its items are in memory.
   const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
   /// Writes the recorded values of these items, whose factors or data are now at the indices `run`. Returns true if it
   /// changed a stored factor, so that expectations must be recomputed.
