@@ -42,9 +42,9 @@ typedef struct lehr_search_result {
 
 /* Searches for the posterior with the highest ELBO and leaves it in the state. `model` is NAME_model(); `data` is a
    NAME_data, or null for that of the call before. `options` (null: the defaults) and `result` may be null. Returns a
-   status for NAME_error: one of NAME_step; ABI if object and library are of different versions; ARGUMENT if an option
-   is out of range or the object samples; SHORT if memory does not suffice; NOT_FINITE if every start fails. Unless the
-   status is 0, the factors in the state stay as they were. */
+   status for NAME_error: one of NAME_step; ABI if object and library are of different versions; ARGUMENT if an
+   option is out of range or the object samples; SHORT if memory does not suffice; NOT_FINITE if the runs from all
+   starts fail. Unless the status is 0, the factors in the state stay as they were. */
 int32_t lehr_search(const void* model, void* state, const void* data, const lehr_search_options* options,
                     lehr_search_result* result);
 

@@ -11,10 +11,11 @@ struct Run {
 
   /// Returns the machine that runs sweeps over the state's memory.
   Machine machine() const { return machine_of(m, s); }
-  /// Returns the view of the state's buffers by the sizes of the present data.
+  /// Returns access to the state's buffers, each as a span with its length for the present data set.
   View view() const { return view_of(m, s); }
 
-  /// Multiplies all numbers of a buffer by `by`.
+  /// Multiplies all numbers of a buffer of doubles by `by`: it scales sums over a minibatch up to all items, and with 0
+  /// it clears a buffer.
   void scale(std::int64_t buffer, double by) const {
     for (double& x : view().reals(buffer))
       x *= by;

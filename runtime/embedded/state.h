@@ -30,7 +30,7 @@ enum Status : std::int32_t {
   kOtherModel,  // a saved state of another model or version
   kNotFinite,   // the bound is not finite, or the data have probability 0
   kNoSweep,     // no sweep is under way whose items the caller works on
-  kLibrary,     // compiler/library/predict.h: the model has no such prediction
+  kLibrary,     // of liblehr (compiler/library/predict.h): the model has no such prediction or score
   kStatusCount  // number of these statuses
 };
 
@@ -104,7 +104,7 @@ Status derive_sizes(const View& v, const State& s);
 /// cannot leave its arrays. Returns kOk or kData.
 Status check_array(const View& v, const ArrayRow& row);
 
-/// Returns the view of a state's buffers by the sizes of its present data.
+/// Returns access to a state's buffers, each as a span with its length for the present data set.
 inline View view_of(const Model& m, const State& s) { return {m, s.table, s.sizes}; }
 /// Returns the machine that runs sweeps over a state's memory, with all items in memory and no threads.
 inline Machine machine_of(const Model& m, const State& s) {

@@ -29,7 +29,8 @@ struct DataArray {
   std::vector<std::string> row_labels;  // names along the first axis, if the file has them
   bool integral = false;                // true if every value that is present is a whole number
   bool has_missing = false;             // true if some value is NaN
-  /// Sparse counts of a matrix: `values` are columns from 0, whatever number the plate counts from.
+  /// True for counts of a sparse matrix: `values` are column numbers from 0, even if the plate whose elements they name
+  /// counts from another number.
   bool of_columns = false;
   bool named_by_binding = false;  // true if the name is from the binding (`x=file`), false if from the file
   /// Largest value that the array can have, where `values` does not show it: in an excerpt of a file, or the last

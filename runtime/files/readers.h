@@ -18,14 +18,14 @@ namespace lehr {
 ///
 /// The separator is the comma; if the first line has none outside quotes, the semicolon; if it has neither, the tab.
 /// With semicolons, numbers may have decimal commas. With an empty `name` the result has one array for each column:
-/// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed, or
-/// all numeric ones. A single column gives a vector, and may be text.
+/// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed
+/// (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
 /// Parses a table with tabs as separators, whose first line names the columns. With an empty `name` the result has one
 /// array for each column: those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is
-/// the columns listed, or all numeric ones. A single column gives a vector, and may be text.
+/// the columns listed (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
@@ -57,9 +57,10 @@ Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& p
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 
-/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. With a
-/// `name`, there must be one array, which gets this name. A sparse matrix (a group in AnnData's layout) gives its
-/// counts, or with ",dense" behind the path all numbers.
+/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. The
+/// array of a path is named by `name`, or else by the last part of the path. With a `name` and no path, the file must
+/// have one such array, which gets the name. A sparse matrix (a group in AnnData's layout) gives its counts, or with
+/// ",dense" behind the path all numbers.
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 

@@ -30,7 +30,7 @@ class AdaptiveSteps {
   void follow();
 
  private:
-  /// The running means of one block.
+  /// From which the step size of one global block follows: running means of its natural gradients g.
   struct Rate {
     double tau = 0,    // window length, in gradients
         square = 0;    // running mean of |g|^2

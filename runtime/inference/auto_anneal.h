@@ -26,8 +26,8 @@ struct AutoOptions : CaviOptions {
                             // 0: no such limit, and `cycles` does them once
   bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow
   std::int64_t candidate_sweeps = 40;  // annealed sweeps of the first candidates; later ones have up to twice as many
-  /// True: of the first two candidates the hotter one comes first, and the other is left out if it returns to the best
-  /// solution so far; a candidate is stopped as soon as it cannot become the best.
+  /// True: of the first two candidates the hotter one comes first, and the colder one is left out if the hotter one has
+  /// returned to the best solution so far; a candidate is stopped as soon as it cannot become the best.
   bool stop_early = false;
   std::int64_t spare = 0;  // sweeps up to which further candidates follow in any case
   std::int64_t most = 0;   // sweeps up to which further candidates follow while some of them improve; not with `fresh`
@@ -35,7 +35,8 @@ struct AutoOptions : CaviOptions {
                               // accepted ones
   /// Solutions from other starts, from which some of the further candidates begin.
   std::vector<Snapshot> others = {};
-  /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
+  /// True: the first candidate begins at a fresh flat start instead of the solution of the plain run, which makes one
+  /// sweep only; further candidates begin at the best state so far.
   bool fresh = false;
   bool converged = false;  // true: the solution in place has converged; one sweep then replaces the plain run
   double melting = 0;      // the melting temperature, if the caller has it; one sweep then replaces the plain run and
@@ -58,7 +59,7 @@ struct AutoReport {
   double melting = 0;             // melting temperature; 0: there is no discrete entropy to raise, or the
                                   // heating failed or ended before it rose far enough
   Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides: terms of the data, or all entropies
-  bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
+  bool fresh = false;                            // true: the first candidate began at a flat start
   std::vector<HeatingPoint> heating;             // temperature and entropy of each sweep of the heating, rising
   /// The record of one annealed run (candidate) of automatic annealing: where it began, what it reached, and whether it
   /// became the best.
@@ -76,8 +77,9 @@ struct AutoReport {
 /// priors of the proportions would otherwise hold a solution in place.
 bool has_own_proportions(const Engine& engine);
 
-/// Converges plainly from the factors in place, or makes one sweep for fresh starts, and finds the melting temperature,
-/// which is 0 in the report if nothing melts. Leaves the state before the heating.
+/// Finds the melting temperature without annealing from it, for a search that anneals in its own way. It converges from
+/// the factors in place by plain coordinate ascent (with AutoOptions::fresh or `converged`, it makes one sweep), and
+/// then heats. AutoReport::melting is 0 if nothing melts. Leaves the state before the heating.
 Outcome measure_melting(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
 /// Converges plainly from the factors in place; heats a copy to find the temperature at which the solution melts;

@@ -72,7 +72,7 @@ struct Saddle {
 struct Outcome {
   Status status = Status::max_iter;  // how it ended
   std::int64_t iterations = 0;       // sweeps or stochastic steps made
-  double elbo = 0;                   // last ELBO, in nats, or what SweepReport::elbo has in its place
+  double elbo = 0;                   // last ELBO, in nats; of a sampler, the last log joint density
   std::string failure;               // numerical_failure: the message for the user
   std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
   TriedSteps tried;                  // counts of extrapolations and of steps along invariances between the sweeps
@@ -103,8 +103,9 @@ class StoppingRule {
   /// geometric series through the last movements says that no more than this is left to move. `share` multiplies
   /// sqrt(tolerance): after extrapolations the movements say less of what is left.
   ///
-  /// Call it once, with the ELBO in nats, after each sweep that has an ELBO, except those that were undone. It compares
-  /// with the call before, so the first call returns false.
+  /// With items in single precision (CaviOptions::slack), a tolerance below 2^-23 counts as 2^-23 for the ELBO. Call it
+  /// once, with the ELBO in nats, after each sweep that has an ELBO, except those that were undone. It compares with
+  /// the call before, so the first call returns false.
   bool converged(double elbo, double share = 1);
 
  private:

@@ -43,8 +43,8 @@ class CaviRun {
   Damping damping_;              // shorter sweeps where the objective would fall
   Elbo elbo_;  // ELBO after the last judged sweep, with which the next extrapolation or step is compared
   bool may_extrapolate_ = false;                // true: an extrapolation or other step may precede the next sweep
-  std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable
-  double previous_ = 0;                         // objective of the last sweep with an ELBO
+  std::optional<double> previous_temperature_;  // temperature of the sweep with `previous_`; none: no comparison
+  double previous_ = 0;                         // objective of the last judged sweep, which should not fall
   bool still_ = false,                          // true: the stopping rule held for the last sweep that it judged
       prepared_ = false,                        // true: the statistics of the start were computed
       stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows

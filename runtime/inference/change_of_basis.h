@@ -50,7 +50,7 @@ struct FormSums {
   std::int64_t order = 0;      // 1: entries of the follower multiply the products; 2: products of two entries of a row
 };
 
-/// The Normal factors of all rows of a matrix.
+/// The factors of a random matrix whose rows are Normal vectors, one factor a row (A in x[t] ~ Normal(A x[t-1], 1)).
 struct Rows {
   Eigen::MatrixXd mean;                    // row i: the mean of row i
   std::vector<Eigen::MatrixXd> precision;  // by row: its precision matrix

@@ -31,9 +31,10 @@ bool is_logarithmic(const CoordinateArray& a);
 /// logarithms where is_logarithmic() is true, the numbers themselves elsewhere.
 std::vector<double> coordinates(const Engine& e, std::span<const CoordinateArray> arrays);
 
-/// Writes a weight for each coordinate of an array: about 1 over its variance under the factor, so that weight * step^2
-/// is the square of the step in standard deviations. Returns false for arrays other than logarithms and means that have
-/// precisions; `weights` then has no meaning.
+/// Writes a weight for each coordinate of an array, by which extrapolation and the test of fixed points compare steps
+/// of different parameters: about 1 over its variance under the factor, so that weight * step^2 is the square of the
+/// step in standard deviations. Returns false for arrays other than logarithms and means that have precisions;
+/// `weights` then has no meaning.
 bool weigh_by_spread(const Engine& e, const CoordinateArray& a, std::span<double> weights);
 
 /// Returns a copy of the numbers that these arrays have in the engine now, by array, so that shift() can start there.

@@ -66,7 +66,8 @@ class Engine {
   /// processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
   /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
-  /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
+  /// the rest of the model reads only sums over them; the engine has no window (memory for the factors of a few items
+  /// only), and nothing is sampled.
   bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
@@ -99,16 +100,18 @@ class Engine {
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return memory_.integers(static_cast<std::size_t>(buffer));
   }
-  /// Returns the length of an axis, of the items in memory if they are out of core.
+  /// Returns the length of an axis; for an axis over out-of-core items, that of the items in memory.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
-  /// Reallocates a buffer with `length` zeros; its contents are lost.
+  /// Reallocates a buffer with `length` zeros; its contents are lost. Pick buffers have memory only while a start needs
+  /// them.
   void resize(std::int64_t buffer, std::size_t length);
   /// Stores the factors of out-of-core items in the files of `spill` between visits, so that they persist as if in
   /// memory. Call it before work_with().
   void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
   /// Returns true if factors of out-of-core items are stored in files.
   bool spills() const { return spill_ != nullptr; }
-  /// Returns true if a buffer has rows of items and is not in memory as a whole.
+  /// Returns true if a buffer has rows of items and is not in memory as a whole: its items are in a window or out of
+  /// core.
   bool is_partial(std::int64_t buffer) const;
   /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
@@ -173,9 +176,9 @@ class Engine {
   /// Returns a copy of the parameters in global_buffers(). `spare` may be discarded arrays, whose memory is then
   /// reused.
   Parameters global_parameters(Arrays spare = {}) const;
-  /// Computes the global parameters of another random start, of the run's kind unless another is named. Afterwards the
-  /// weights are 1, and q in memory is as before; if the start fails, it is not. Returns 0 or a status of the generated
-  /// code.
+  /// Computes the global parameters of another random start, for annealing that mixes them into the present ones. The
+  /// start is of the run's kind unless another is named. Afterwards the weights are 1, and q in memory is as before; if
+  /// the start fails, it is not. Returns 0 or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
   /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
@@ -192,10 +195,10 @@ class Engine {
   const ItemRange* load_items(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
-      all_,                                    // run-time sizes of all items
+      all_,                                    // run-time sizes with all items, in memory or not
       stored_sizes_,                           // run-time sizes of the items whose factors are in the table
-      run_sizes_;                              // scratch sizes, see Machine::run_sizes
-  std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
+      run_sizes_;                              // scratch: run-time sizes while a run of items is processed
+  std::vector<lehr_buffer> run_table_;         // scratch: a table of buffers while a run of items is processed
   Memory memory_;                              // the contents of all buffers
   machine::Machine machine_;                   // the model with this memory; refers to the members above
   std::unique_ptr<ItemWindow> window_;         // memory for factors of a few items; null: those of all are stored

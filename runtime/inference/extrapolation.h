@@ -37,7 +37,8 @@ class Extrapolation {
   /// rounding, or if a positive point goes to 0.
   bool try_extrapolation(const Elbo& elbo);
   /// Accepts or undoes an extrapolation after the next sweep, whose ELBO is `elbo`. If the sweep failed (`succeeded` is
-  /// false) or the ELBO is lower than before the extrapolation, it restores that state and sets `elbo` to its ELBO.
+  /// false), or the ELBO is lower than before the extrapolation by more than rounding, it restores the state before the
+  /// extrapolation and sets `elbo` to the ELBO of that state.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
   /// Notes that something else than a sweep, such as a change of basis, has changed the parameters: the next sweep

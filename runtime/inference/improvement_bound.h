@@ -29,8 +29,9 @@ struct CoolingPoint {
       objective = 0;       // annealed objective of the sweep
 };
 
-/// Returns the objective that a cooling run had at a temperature, interpolated linearly between its sweeps; NaN outside
-/// its temperatures.
+/// Returns the objective that an annealed run had at a temperature, interpolated linearly between its sweeps; NaN
+/// outside its temperatures. A later run that is far below it at the same temperature is stopped. `run` has the sweeps
+/// in order, with falling temperatures.
 double objective_at(const std::vector<CoolingPoint>& run, double temperature);
 
 }  // namespace lehr

@@ -64,7 +64,8 @@ class Invariances {
   std::vector<double> step_;             // the shift that find() found; empty during a replay
   double gain_ = 0;                      // gain of the last change by itself, in nats
   std::int64_t next_ = 0;                // index of the invariance or shift that the next call tries first
-  std::int64_t wait_ = 0, pause_ = 1;    // calls to wait for before the next change, and after the next undone one
+  std::int64_t wait_ = 0,                // next calls of try_change() that do nothing, since a change was undone
+      pause_ = 1;                        // how many calls will do nothing after the next undone change
   Snapshot before_;                      // state before the last change
   Elbo elbo_;                            // ELBO of the state before the last change
   Attempts basis_changes_, shifts_;      // how many of each were tried so far

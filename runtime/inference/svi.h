@@ -13,7 +13,7 @@ struct SviOptions : CaviOptions {
   double tau0 = 1,               // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
       kappa = 0.7;               // forgetting rate of the step sizes, above 0.5 for convergence
   double rho = 0;                // constant step size; 0: (tau0 + t)^-kappa, at most 1
-  bool adaptive = false;         // true: step sizes of AdaptiveSteps; see there for blocks without a gradient buffer
+  bool adaptive = false;         // true: each global block has an adaptive step size; without a gradient buffer, rho_t
   double epochs = 10;            // passes over the items
   bool replacement = false;      // true: items are drawn with replacement; false: each pass is a permutation
   std::int64_t exact_every = 0;  // steps from one exact ELBO to the next; 0: only the last one is exact

@@ -22,7 +22,8 @@ bool is_of_items(const Machine& m, std::int64_t buffer);
 /// Returns how many numbers one row of a buffer has: the product of all extents but the first.
 std::size_t row_width(const Machine& m, std::int64_t buffer);
 
-/// Makes the window hold the factors of these runs of items, in this order; does nothing if there is no window.
+/// Gives the factors of these runs of items their memory in the window (machine::Window), in this order; earlier
+/// contents are lost. Does nothing if there is no window, so that all factors have memory.
 void assign_window(const Machine& m, std::span<const ItemRange> runs);
 /// Returns the rows of a factor buffer (one for which is_of_items() is true) that belong to `run`, wherever they are
 /// stored. `run` must be the k-th of the runs last passed to assign_window(); without a window, k is ignored.

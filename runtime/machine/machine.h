@@ -70,7 +70,7 @@ struct Code {
 struct Window {
   void* context;       // first argument of the functions below
   std::int64_t items;  // how many items a visit of all items assigns at a time
-  /// Makes the window hold the factors of these runs; earlier contents are lost.
+  /// Gives the factors of these runs of items their memory in the window; earlier contents are lost.
   void (*assign)(void* context, const ItemRange* runs, std::size_t count);
   /// Returns the first row of an assigned run in a factor buffer, with the alignment it would have in the whole buffer.
   double* (*first_row)(void* context, std::size_t run, std::int64_t buffer);
@@ -179,7 +179,8 @@ std::int32_t elbo(const Machine& m, Elbo& out);
 /// Returns true if an ELBO is finite and belongs to data that the model can produce (at least kImpossible).
 bool is_possible(double elbo);
 
-/// A function of the caller that updates blocks outside the items in place of their generated functions.
+/// A function of the caller that updates blocks outside the items in place of their generated functions, as for
+/// adaptive step sizes.
 struct Update {
   void* context;  // first argument of `run`
   /// Updates the block of `step`, in place of the generated function for it.
@@ -239,15 +240,17 @@ std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
-/// Returns true if a stage that repeats no other (StepRow::refresh) is not the first step of a sweep. The steps before
-/// it may read its statistics, which must then be computed before the first sweep.
+/// Returns true if a sweep may read statistics before it computes them, so that they must be computed before the first
+/// sweep: an item stage that repeats no other (StepRow::refresh) is not its first step.
 bool reads_statistics_first(const Model& m);
 
 /// Returns true if one stage has all local blocks and stores some of their factors.
 bool has_single_stage(const Model& m);
-/// Returns the first stage, from whose items minibatches are drawn; null if there is none.
+/// Returns the first item stage of a sweep, from whose items minibatches are drawn; null if the model has no item
+/// stage.
 const StepRow* batch_stage(const Model& m);
-/// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
+/// Sets the local factors of all items to their priors. Does nothing for items in a window or out of core, which are
+/// set when they are visited.
 std::int32_t items_to_priors(const Machine& m);
 /// Completes a start that consists of its global factors: sets local factors to their priors, and updates them if a
 /// sweep reads their statistics first. Does nothing unless one stage has all local blocks and the factors of all items

@@ -18,7 +18,8 @@ enum class StartKind {
                 // value of the first category. Other categories, and all without such data, get random values
   flat          // no values, and almost no displacement: close to the symmetric solution
 };
-/// Returns true if a start of this kind does not need the data of all items at once.
+/// Returns true if a start of this kind neither gives every item a value nor clusters the items, so that it is a
+/// fallback for out-of-core items, whose data are never in memory together.
 constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k != StartKind::points; }
 
 }  // namespace lehr
@@ -45,7 +46,7 @@ struct DeferredValues {
   /// not in memory.
   void (*take_item)(void* context, std::int64_t pick, std::int64_t item, std::int64_t value);
   /// Returns the first `count` numbers of a random permutation of 0 .. n - 1. It makes the same draws as a shuffle of
-  /// all n, so that a start does not depend on where its items are.
+  /// all n, so that a start does not depend on whether its items are in memory.
   const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
   /// Writes the recorded values of these items, whose factors or data are now at the indices `run`. Returns true if it
   /// changed a stored factor, so that expectations must be recomputed.

@@ -94,8 +94,9 @@ struct SavedFit {
   const SavedVariable* find(const std::string& variable) const;
 };
 
-/// Groups arrays named "variable.parameter" by variable and shortens their names to "parameter". Only the names and the
-/// parameters of the variables are set. Arrays without a dot in their name are ignored.
+/// Groups arrays named "variable.parameter" by variable and shortens their names to "parameter", so that the factor of
+/// a variable can be found in a posterior in memory. Only the names and the parameters of the variables are set. Arrays
+/// without a dot in their name are ignored.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 /// Returns the array of that name, or null.
 const NamedArray* find_array(const std::vector<NamedArray>& arrays, const std::string& name);
@@ -105,8 +106,9 @@ FileDigest file_digest(std::string_view bytes);
 /// Returns size and CRC-32 of a file, which is read in pieces.
 Result<FileDigest> file_digest_of(const std::string& path);
 
-/// Makes a SavedFit in memory from the contents of a fit.json and posterior arrays. Members that are read from other
-/// files stay empty. A key of the wrong type throws nlohmann::json::exception.
+/// Makes a SavedFit of a fit that is in memory and not in a directory, from what its fit.json would contain and its
+/// posterior arrays. Members that are read from other files stay empty. A key of the wrong type throws
+/// nlohmann::json::exception.
 SavedFit saved_fit(const nlohmann::json& summary, std::vector<NamedArray> posterior);
 
 /// Reads the fit in a directory.

@@ -78,13 +78,14 @@ class SumTree {
 
   /// Returns the branch of all chunks.
   Branch root() const { return root_; }
-  /// Returns true if the chunks of `b` are a subtree of this tree.
+  /// Returns true if the chunks of `b` are a subtree of this tree; those that the file of a shard of the items claims
+  /// may not be.
   bool is_branch(Branch b) const;
   /// Inserts the sums of a finished chunk or subtree `b`, which must be a branch (is_branch()). While the sums of the
   /// sibling have arrived, it adds both and goes on with their parent. Any thread may call it.
   void put(Branch b, Sums sums);
   /// Returns the branches that have arrived and whose siblings have not, in order; the root alone if all chunks have
-  /// arrived.
+  /// arrived. The file of a shard of the items stores them.
   const std::map<Branch, Sums>& parts() const { return parts_; }
   /// Returns true if the sums of all chunks have arrived.
   bool is_whole() const { return parts_.contains(root_); }

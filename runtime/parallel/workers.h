@@ -46,8 +46,8 @@ class Workers {
   /// Returns the interface through which a machine calls these workers.
   const machine::Workers* hook() const { return &hook_; }
 
-  /// Returns the chunks into which all items in memory of a stage are partitioned, for callers that distribute them
-  /// themselves.
+  /// Returns the chunks into which all items in memory of a stage are partitioned, for commands that distribute the
+  /// chunks themselves, as `lehr stats --shard` does.
   Partition partition_items(const machine::Machine& m, const machine::ParallelWork& loop) const;
   /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::ParallelWork& loop, std::size_t chunks) {
@@ -74,8 +74,8 @@ class Workers {
   struct Worker {
     Memory store;                         // the private scratch buffers
     std::vector<lehr_buffer> table,       // the table of buffers of this thread
-        run_table;                        // scratch table of this thread, see Machine::run_table
-    std::vector<std::int64_t> run_sizes;  // scratch sizes of this thread, see Machine::run_sizes
+        run_table;                        // scratch: a second table, used while a run of items is processed
+    std::vector<std::int64_t> run_sizes;  // scratch: run-time sizes, used while a run of items is processed
     machine::Machine machine;             // refers to the members above
 
     /// Prepares the thread's machine for work on `loop` of machine `m`.

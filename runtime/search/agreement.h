@@ -57,9 +57,10 @@ class PathFollower {
   /// Where the run is, relative to the path. Distances of an array are those of the entry that differs most, relative
   /// to its size.
   struct Position {
-    double aside,  // distance from the point of the path with the same ELBO, in distances from its end; infinite: none
-        strayed,   // distance from the same point, in distances from where the run came onto the path
-        left,      // distance from the end of the path, in distances that it had where the run came onto the path
+    double aside,  // distance from the point of the path with the same ELBO, over `far` of each array; infinite: there
+                   // is none
+        strayed,   // distance from the same point, over the way from where the run came onto the path
+        left,      // distance from the end of the path, over that distance where the run came onto the path
         far;       // distance from the end of the path
   };
   /// Returns the position relative to the path of the state in place, with this ELBO and these global parameters.

@@ -49,8 +49,8 @@ struct Components {
   std::vector<Allocation> allocations;  // the categories whose values they are
 };
 
-/// Returns the plates of at least two components of the engine's model. The result refers to the engine, which must
-/// outlive it.
+/// Returns the plates of exchangeable components (clusters, topics, states) of the engine's model that have at least
+/// two components, for the moves of a search. The result refers to the engine, which must outlive it.
 std::vector<Components> components_of(const Engine& engine);
 
 }  // namespace lehr

@@ -33,10 +33,10 @@ struct MoveReport {
   std::vector<std::string> plates;  // names of the plates whose components could be moved
 };
 
-/// Tries to improve a converged state by merges, removals, splits and sorting of components, until a round accepts
-/// none; then converges if any was accepted. `converged` is the outcome of the run whose state is in place; the final
-/// state has its ELBO or a higher one. The result is a function of options.seed. The iterations of the outcome are the
-/// sweeps made here.
+/// Tries to improve a converged state by merges, removals, splits and sorting of components, until a round accepts none
+/// or the sweeps of MoveOptions are used up; then converges if any was accepted. `converged` is the outcome of the run
+/// whose state is in place; the final state has its ELBO or a higher one. The result is a function of options.seed. The
+/// iterations of the outcome are the sweeps made here.
 Outcome run_moves(const Engine& engine, const MoveOptions& options, const std::vector<Components>& components,
                   Outcome converged, const OnSweep& on_sweep, MoveReport& report);
 

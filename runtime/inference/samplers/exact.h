@@ -32,8 +32,8 @@ struct Couplings {
   /// Returns true if the model is attractive: a sweep preserves the order of states.
   bool attractive() const { return least >= 0 && of_pairs; }
 };
-/// Computes the couplings of the engine's model with its data. Call it before a run whose results are recorded: it
-/// reads a buffer outside the journal.
+/// Computes the properties of the engine's model with its data that decide how exact samples are drawn. Call it before
+/// a run whose results are recorded: it reads a buffer outside the journal.
 Couplings couplings(const Engine& engine);
 
 /// Runs Gibbs sweeps from all initial states at once, from `back` sweeps before time 0 up to time 0, with the random
@@ -50,8 +50,9 @@ using RunFromThePast = std::function<std::int32_t(std::int64_t draw, std::int64_
 
 /// Draws samples by runs that begin ever further in the past. `on_draw` and then `on_sweep` are called while each
 /// sample is in place; SweepReport::iteration is its number, from 1. `what` is a plural for messages: what the runs
-/// leave undecided, such as "elements". The outcome has the status max_iter after all samples, and numerical_failure if
-/// a sample would take more than `furthest` sweeps. Its iterations count the sweeps of both bounds.
+/// leave undecided, such as "elements". The outcome has the status max_iter after all samples, interrupted if
+/// `on_sweep` returned false, and numerical_failure if a sample would take more than `furthest` sweeps or the generated
+/// code fails. Its iterations count the sweeps of both bounds.
 Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const std::string& what,
                       const RunFromThePast& run, const OnSweep& on_sweep,
                       const std::function<void(double log_joint)>& on_draw);
