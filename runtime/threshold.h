@@ -33,7 +33,8 @@ class Threshold {
 /// to the program that it compiles (loops::Program::thresholds).
 class Thresholds {
  public:
-  /// Has the usual values of all thresholds.
+  /// Has the usual values of all thresholds. (A threshold chooses between two implementations of the same computation;
+  /// results do not depend on it, except for rounding.)
   Thresholds() = default;
   /// Has the usual values of all thresholds but those in a list "name=value,name=value", which are moved. Entries
   /// without "=" are ignored. A value that does not begin with a number counts as 0. The first of two entries for one

@@ -44,8 +44,9 @@ class Liveness {
   bool is_live(const Store& x) const { return is_live(x.buffer); }
   /// Returns true if the array that is filled is live.
   bool is_live(const Fill& x) const { return is_live(x.buffer); }
-  /// Returns true if the array is live: one of the function's own if a live statement loads it, any other unless it is
-  /// among those that are never read.
+  /// Returns true if the array is live. One of the function's own is live if a live statement loads it. Any other is
+  /// live unless it is in `never_read_`: arrays that count as dead here, although code loads them where a flag
+  /// requests them.
   bool is_live(BufferId b) const { return own_.contains(b) ? arrays_.contains(b) : !never_read_.contains(b); }
   /// Returns true: a `break` changes the flow of control, so it is always live.
   bool is_live(const BreakIf&) const { return true; }

@@ -39,8 +39,8 @@ class DiscreteChains {
   /// `chains` are latent discrete variables with a lag, on the same axes. `own` is by VariableId: true for discrete
   /// variables that are summed out for each observation separately.
   ///
-  /// `forward` must outlive the object, and has values of all other variables. Values of chains are taken as observed;
-  /// they are removed from `forward` and stored here.
+  /// `forward` must outlive the object. It has values of all variables but the chains and others that are summed out,
+  /// which are NaN there. Values of chains count as observed; they are removed from `forward` and stored here.
   DiscreteChains(ModelEvaluator& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
 
   /// Returns true if there is no lattice, and hence no sum over paths: a transition depends on other elements than its
@@ -63,7 +63,7 @@ class DiscreteChains {
   enum class Use { none, added, refused };
   /// Adds an observation to the sequence that it depends on, by one element or two successive ones. It is refused if it
   /// depends on other elements of the chains, or on an element of another summed variable that another observation or
-  /// transition also reads.
+  /// transition also reads, or if refused() is true.
   Use add(const Observation& observation);
 
   /// Returns the lattice of a sequence, from all its transitions, observations (with copies) and observed values.

@@ -22,7 +22,8 @@ struct AnalysisKey {
   /// The printed model if it is not the user's: it is centred (centre_model), or the data have chosen joint factors
   /// (with_joint_factors). Otherwise empty.
   std::string centred = {};
-  /// Orders keys, for Memo.
+  /// Orders keys, field by field, for the map in Memo. The user's model, the method and the options are not in a key:
+  /// all fits that use one FitCache have them in common.
   auto operator<=>(const AnalysisKey&) const = default;
 };
 
@@ -34,7 +35,7 @@ struct ProgramKey {
   std::vector<std::uint64_t> constants = {};  // values of the model's constants as bits, by ConstantId
   /// By observed variable of counts, two numbers: how many values are above zero, and how many there are.
   std::vector<std::int64_t> counts = {};
-  /// Orders keys, for Memo.
+  /// Orders keys, field by field, for the map in Memo, as AnalysisKey does.
   auto operator<=>(const ProgramKey&) const = default;
 };
 

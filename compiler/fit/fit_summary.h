@@ -19,16 +19,19 @@ namespace lehr {
 /// What the user asked for, as fit.json repeats it: model, options and data, none of which the fit itself reads from
 /// here.
 struct FitRequest {
-  /// Path and text of the model file, and the command line; empty for a fit by the library where there is none.
+  /// Path and text of the model file, and the command line. A fit by the library has CompileOptions::name in place of
+  /// the path, the text that was compiled, and an empty command line.
   std::string model_file, model_text, command;
-  /// The options --method, --anneal and --temper as they were typed.
+  /// The options --method, --anneal and --temper as they were typed or, in the library, as FitOptions has them.
   std::string method, anneal, temper;
   std::uint64_t seed = 1;              // seed of all random numbers
-  std::vector<std::string> test = {};  // bindings of held-out data (--test), as typed
-  std::vector<std::string> data = {};  // bindings of data to files, as typed
+  std::vector<std::string> test = {};  // bindings of held-out data (--test), as typed; empty in the library
+  std::vector<std::string> data = {};  // bindings of data to files, as typed; empty in the library
   bool drop_missing = false;           // true if items with missing values were left out
-  std::string prior = {};            // directory of the fit whose posterior is the prior; empty: the model's own prior
-  double prior_power = 1;            // the power to which that posterior was raised
+  /// Directory of the fit whose posterior is the prior. Empty if the prior is the model's own, and in the library,
+  /// where the fit is in memory.
+  std::string prior = {};
+  double prior_power = 1;            // the power to which the posterior of the fit in `prior` was raised
   std::string precision = "double";  // precision of the items' computation: "double" or "float"
   bool locals = false;               // true if the factors of local variables are written
 };

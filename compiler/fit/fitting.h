@@ -242,8 +242,10 @@ class Fitting {
   /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
   /// more than kMostNumbers numbers.
   std::optional<Error> no_response() const;
-  /// Tests whether variables with improper priors have left for infinity (run_away.h). The run then becomes a numerical
-  /// failure with the name of one.
+  /// Tests whether a variable with an improper prior has an improper posterior: the ELBO does not fall where the
+  /// variable is a million times larger or smaller (run_away.h). The run then becomes a numerical failure with its
+  /// name. Does nothing unless the data are in memory, the method has a fixed point, and the run has converged or has
+  /// reached the iteration limit.
   void check_run_away(FitRun& run);
   /// Tests whether the solution depends on the rounding of the data (rounding.h), for fits by ascent to real data in
   /// memory. If it is lost, the run becomes a numerical failure; if digits are lost, the run gets a warning. To the

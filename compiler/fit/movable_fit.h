@@ -65,9 +65,9 @@ std::string why_no_coordinates(const conditionals::Block& b);
 /// are not in memory as a whole, or if no step outside the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
 
-/// Moves the global factors of a converged fit by small amounts, and computes how all factors respond; linear response
-/// solves its equations with it. Call converge(), then find_orders(), before respond(). The destructor restores the
-/// factors in the instance.
+/// Moves the global factors of a converged fit that have coordinates by small amounts, and computes how these factors
+/// and the means of followers() respond; linear response solves its equations with it. Call converge(), then
+/// find_orders(), before respond(). The destructor restores the factors in the instance.
 class MovableFit {
  public:
   /// Takes the factors in the instance as the fit, and finds the blocks that have coordinates. Both must outlive the
@@ -96,9 +96,10 @@ class MovableFit {
   std::string converge();
   /// Returns the variables without coordinates whose means follow those of parts(). Empty before converge().
   const std::vector<Follower>& followers() const { return followers_; }
-  /// Computes how the blocks of parts() respond if all factors are moved along `direction` and each block is then
-  /// updated once. Writes the derivatives of their coordinates, J times the direction, to `out`, and those of the means
-  /// of all followers to `followed`. Returns why that fails; empty: it does not.
+  /// Computes how the blocks of parts() respond if all their factors are moved along `direction`, the factors without
+  /// coordinates are inferred, and each block is then updated once. Writes the derivatives of their coordinates, J
+  /// times the direction, to `out`, and those of the means of all followers to `followed`. Returns why that fails;
+  /// empty: it does not.
   std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
   /// Prepares respond() for blocks whose elements are updated one after another: finds how later elements react to
   /// earlier ones. Returns why that fails; empty: it does not.

@@ -209,9 +209,10 @@ class Fit {
 
 /// A model without errors, ready to be fitted. Copies share the compiled state.
 ///
-/// `data` of its functions are all arrays that the model reads. Arrays of constants (`const w[k];`) are among them. To
-/// use a fit (predict, score, infer, update), those that are left out have the values of the fit; only arrays over a
-/// plate of the observations have to be given again.
+/// `data` of its functions are all arrays that the model reads, arrays of constants (`const w[k];`) among them. Where a
+/// fit is used (predict, score, infer, update), an array of constants that is left out has the values of the fit. One
+/// over a plate of the observations has to be given again, because those values belong to the old observations. Arrays
+/// that the model declares by `data`, and observed variables, are never taken from the fit.
 class Program {
  public:
   /// Returns the name of the model.

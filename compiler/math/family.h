@@ -390,9 +390,9 @@ const FamilyRow& absolute_bound();
 /// touches at e = z. Minka, Estimating a Dirichlet distribution (2000). Not in families().
 const FamilyRow& log_gamma_bound();
 
-/// Returns the first row of a family on `support` that has only a point factor, and whose statistics include all of
-/// `needed`; null if there is none. It serves a point (MAP) variable whose terms no ordinary factor fits. Not in
-/// families().
+/// Returns the first row on `support` that has only a point factor, and whose statistics include all of `needed`; null
+/// if there is none. Such a row has a formula for the mode (closed, or a fixed number of Newton steps), but none for
+/// expectations. It serves a point (MAP) variable whose terms no ordinary factor fits. Not in families().
 const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// Returns the row of a category together with the number that it switches: the number is Normal for each value of the

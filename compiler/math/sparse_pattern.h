@@ -2,8 +2,8 @@
 //
 // The lower triangle of the matrix is a list of entries: first the diagonal, then the others column by column. Columns
 // are in the order of elimination, in which the factor has few nonzeros (approximate minimum degree; Amestoy, Davis &
-// Duff 1996). The factor has more nonzeros than the matrix: elimination of a column couples all rows in it (Davis,
-// Direct Methods for Sparse Linear Systems, 2006).
+// Duff 1996). The factor can have more nonzeros than this triangle: elimination of a column couples all rows in it
+// (Davis, Direct Methods for Sparse Linear Systems, 2006).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -52,7 +52,8 @@ struct SparsePattern {
   /// one unused number.
   std::vector<std::int64_t> left_first, left, left_column;
 
-  /// Returns the number of entries of the lower triangle of the matrix, the diagonal included.
+  /// Returns the number of entries that the pattern has of the matrix: the diagonal, and the nonzeros below it in the
+  /// order of elimination. The Cholesky factor can have more nonzeros: filled().
   std::int64_t count() const { return static_cast<std::int64_t>(entries.size()); }
   /// Returns the number of nonzeros of the Cholesky factor, the diagonal included.
   std::int64_t filled() const { return static_cast<std::int64_t>(filled_row.size()); }

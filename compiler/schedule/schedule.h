@@ -342,7 +342,9 @@ struct Schedule {
   /// all tangent points are local, too. A Normal or point block that moves the point of an expectation of a link is
   /// not.
   std::vector<bool> local;
-  /// By origin (statement or potential): true if a temperature divides its terms (PlanOptions::tempering).
+  /// By origin (statement or potential): true if a temperature, where a method has one, divides its terms
+  /// (PlanOptions::tempering). It is filled in for every model: without a temperature, it still decides which terms of
+  /// the ELBO are in loops::ElboPart::data_energy.
   std::vector<bool> tempered;
   /// By BlockId: the item stage that updates the block, as an index into `steps`; none if a BlockUpdate does.
   std::vector<std::optional<std::size_t>> stage_of;

@@ -24,7 +24,8 @@ struct DataArray {
   std::vector<std::int64_t> row_offsets;
   std::vector<double> multiplicity;  // sparse counts: copies of each element of `values`; otherwise empty
   std::vector<std::string> levels;   // text array: its distinct strings, sorted; otherwise empty
-  /// Names along the last axis (CSV columns); of sparse counts, names of the column numbers in `values`.
+  /// Names along the last axis (CSV columns); of sparse counts, names of the column numbers in `values`. A single CSV
+  /// column of numbers that is bound to a name has its own name here, although its shape has no axis of columns.
   std::vector<std::string> axis_labels;
   std::vector<std::string> row_labels;  // names along the first axis, if the file has them
   bool integral = false;                // true if every value that is present is a whole number

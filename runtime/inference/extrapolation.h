@@ -34,7 +34,7 @@ class Extrapolation {
   /// Extrapolates the parameters if the sweeps converge slowly, or if it has extrapolated before. Returns true if it
   /// moved them; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state. It
   /// does nothing after fewer than two sweeps since the last extrapolation, if the last ELBOs are equal but for
-  /// rounding, or if a positive point goes to 0.
+  /// rounding, or if a positive point goes to 0. If no step fits (extrapolate()), it restores the state.
   bool try_extrapolation(const Elbo& elbo);
   /// Accepts or undoes an extrapolation after the next sweep, whose ELBO is `elbo`. If the sweep failed (`succeeded` is
   /// false), or the ELBO is lower than before the extrapolation by more than rounding, it restores the state before the
@@ -55,7 +55,8 @@ class Extrapolation {
     return count_.all() > 0 && !elbos_.empty() && elbo - elbos_.front() > least;
   }
 
-  /// Returns how many extrapolations were tried.
+  /// Returns how many extrapolations were accepted, and how many were undone. An extrapolation without a step that fits
+  /// is not counted (try_extrapolation() returns false).
   const Attempts& count() const { return count_; }
 
  private:
@@ -71,8 +72,10 @@ class Extrapolation {
 
   /// Returns the length of the last movement over that of the one before; near 1 convergence is slow.
   double slowness() const;
-  /// Computes the step and moves the parameters by it. A step beyond the trust length is shortened to it; it is halved
-  /// until all parameters are finite and positive ones stay positive.
+  /// Computes the step and moves the parameters in the engine by it. A step beyond the trust length is shortened to it.
+  /// The step is then halved, to no less than a tenth, until all parameters are finite and positive ones stay positive.
+  /// Returns whether the parameters have moved, and whether the step was shortened to the trust length. If they have
+  /// not moved, the engine may have numbers of a failed attempt, and the caller restores the state.
   Step extrapolate() const;
 
   const Engine& e_;           // the engine of the run
@@ -89,7 +92,7 @@ class Extrapolation {
       undone_ = false;        // true: the last sweep followed an extrapolation that was undone
   std::int64_t sweeps_ = 0,   // sweeps of the run, without annealed ones
       since_ = 0;             // sweeps since the last extrapolation
-  Attempts count_;            // extrapolations tried so far
+  Attempts count_;            // extrapolations accepted and undone so far
 };
 
 }  // namespace lehr

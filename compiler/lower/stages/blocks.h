@@ -29,13 +29,13 @@ class Blocks : Part {
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
-    /// The variable whose axes are chosen.
+    /// The variable over whose elements for_axes() emits loops; the other members say along which of its axes.
     const model::Variable& variable;
     /// By axis: true if the update fixes it to one element at a time (Updates::gather_axes).
     const std::vector<bool>& fixed;
     /// True if the fixed axes are chosen, false if the others are.
     bool wanted;
-    /// The number of leading axes that are left out, because the caller has their indices.
+    /// The number of leading axes without loops, because the caller has their indices.
     std::size_t given;
   };
   /// Emits loops over the chosen axes of a variable, from axis `x` on. Inside, `element` has their indices.

@@ -89,7 +89,10 @@ class Lowering : Part {
   /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable, so that
   /// the function `elbo` counts the term as a local prior (ElboPart::local_prior) unless it is tempered.
   bool is_local(std::size_t origin) const;
-  /// Emits the function `elbo`, which computes the evidence lower bound and its parts (Interface::elbo_value).
+  /// Emits the function `elbo`, which computes the evidence lower bound of the current factors and five parts of it
+  /// (ElboPart), and writes them to Interface::elbo_value. The parts are the expected log density of all tempered
+  /// terms, the entropies of local, of all, and of discrete local factors, and the expected log prior of local
+  /// variables whose terms are not tempered. There are no numbers by statement.
   void emit_elbo();
   /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
   void emit_states();

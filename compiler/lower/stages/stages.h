@@ -102,8 +102,9 @@ class Stages : Part {
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
 
-  /// What one function over items with full rows of counts works on. Such items have few counts of zero, and their
-  /// elements are visited in tiles (lower_full_rows.cpp).
+  /// What one function over items with full rows of counts works on. Enough of all counts in the data are above zero
+  /// (FusedCategories::can_have_full_rows) that zeros are visited too: elements are visited in tiles, of four items
+  /// together (lower_full_rows.cpp).
   struct FullWork {
     /// The item stage that is lowered.
     const schedule::ItemStage& stage;
@@ -115,8 +116,9 @@ class Stages : Part {
     ExprId begin, end;
   };
   /// Returns the stage's only fused category if its elements are to be visited in groups of items (emit_full): the
-  /// items have full rows of counts, which are mostly above zero, and the mode is a refresh, or an update that
-  /// iterates. Nothing for samplers, and if other blocks of the stage are fused, chains or auxiliary sources.
+  /// items have full rows of counts (FusedCategories::has_full_rows), and the mode is a refresh, or an update of a
+  /// stage that iterates. Nothing for samplers, if the stage has no refresh, and if other blocks of it are fused,
+  /// chains or auxiliary sources.
   std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
   /// Emits the loop over groups of four items with full rows of counts, with all that an update or a refresh of them
   /// does.

@@ -16,9 +16,10 @@ namespace lehr::loops {
 /// class of VectorValues.
 class VectorBuilder : public ExprMaker {
  public:
-  /// A callback that appends the statements of one iteration of the vectorised loop to `out`. In the unrolled form it
-  /// is called for each iteration, and iteration() is a literal. In the lane form it is called once: its statements
-  /// become the body of a loop over lanes, and iteration() is the index of that loop.
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`. In the unrolled form,
+  /// for_each_iteration() calls it for each iteration, and iteration() is a literal. In the lane form, and by in_loop()
+  /// in either form, it is called once: its statements become the body of a loop over lanes, and iteration() is the
+  /// index of that loop.
   using EachIteration = std::function<void(Block& out)>;
 
   /// Prepares to make code for groups of `how.width` iterations of a loop, in the form of `how`: lanes, or unrolled.

@@ -1,7 +1,7 @@
 // Statements of the vectoriser (vectorised.h): what the body of the original loop becomes for a group of iterations.
 // Statements that write private scalars or arrays are repeated for each iteration; consecutive ones share one loop over
-// lanes. An inner loop stays one loop for all iterations: if its length differs, it runs as long as the longest, with
-// the others masked. A branch whose condition differs becomes a mask (if-conversion).
+// lanes. An inner loop in general stays one loop for all iterations: if its length differs, it runs as long as the
+// longest, with the others masked. A branch whose condition differs becomes a mask (if-conversion).
 #pragma once
 #include <map>
 #include <optional>
@@ -69,8 +69,11 @@ class VectorStatements : public VectorValues {
 
   // ---- loops (vector_loops.cpp) ----
 
-  /// Appends to `out` the loop that replaces an inner loop: one loop for all iterations of the group. It is masked
-  /// where its length differs between them.
+  /// Appends to `out` what replaces an inner loop. In general it is one loop for all iterations of the group, which is
+  /// masked if its length differs between them. In the unrolled form, a loop that only adds up values of functions runs
+  /// for one iteration after another (loop_by_iteration), and one that waits for functions may run in lanes, with its
+  /// rows transposed (run_in_lanes). In the lane form, a loop of constant length that only stores to shared arrays runs
+  /// for one iteration after another (stores_by_iteration).
   void of(const For& x, const Mask& m, Block& out);
   /// Appends the translation of an inner loop whose length differs between the iterations that run together. The new
   /// loop is as long as the longest, and shorter ones are masked after their end.
