@@ -6,15 +6,17 @@
 
 namespace lehr {
 
-/// Returns the model and the conditionals of a Gibbs sampler. `complete` is the variational analysis of `resolved` with
-/// the same `options`. Without local bounds in it the result is `with_sample_factors(complete)`; else `resolved` is
-/// expanded anew with one auxiliary variable of a link for all values of a switch (`expand_for_draws`). Fails with
-/// ExitCode::model if some variable cannot be drawn.
+/// Returns the model and the conditionals from which a Gibbs sampler draws the blocks, without a schedule. Callers also
+/// use it to ask whether the model can be sampled. `resolved` is the model before the compiler added auxiliary
+/// variables, and `complete` its variational analysis with the same `options`. Without local bounds the conditionals
+/// are those of `complete`, drawn. Otherwise `resolved` is expanded anew (expand_for_draws), with one auxiliary
+/// variable of a link for all values of a switch. Fails with ExitCode::model if some variable cannot be drawn.
 Result<Derived> derive_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                  const Analysed& complete);
-/// Returns the model and the schedule of a Gibbs sampler: `derive_for_gibbs`, and `schedule_updates` of the result.
-/// `complete` is the variational analysis of `resolved` with the same `options`. Fails with ExitCode::model if some
-/// variable cannot be drawn.
+/// Returns the analysis of a model for Gibbs sampling: the schedule of the result draws each block from its complete
+/// conditional. It is derive_for_gibbs(), then schedule_updates(). `resolved` is the model before the compiler added
+/// auxiliary variables, and `complete` its variational analysis with the same `options`. Fails with ExitCode::model if
+/// some variable cannot be drawn.
 Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                    const Analysed& complete, const schedule::PlanOptions& plan_options = {});
 

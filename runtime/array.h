@@ -12,7 +12,7 @@ namespace lehr {
 ///
 /// Invariant: `values` has as many elements as the product of `shape`, which is one if `shape` is empty (a scalar).
 struct NamedArray {
-  std::string name;                 // for instance "mu.mean"
+  std::string name;                 // name of what the array is of, for instance "mu.mean"
   std::vector<std::int64_t> shape;  // extent of each axis, outermost first
   std::vector<double> values;       // all elements, row-major
   bool integer = false;  // true if every value is whole; file formats with an integer type then store integers

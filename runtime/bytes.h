@@ -29,7 +29,8 @@ namespace lehr {
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T>;
 
-/// Serialises values by appending their bytes to a string. `writer(a, b)` appends a, then b.
+/// Serialises values by appending their bytes to a string, which a Reader of the same program reads back: results of
+/// child processes, scanned data. `writer(a, b)` appends a, then b.
 class Writer {
  public:
   /// Makes a writer that appends to `bytes`, which must outlive it.
@@ -84,7 +85,7 @@ class Writer {
       (*this)(key, value);
   }
 
-  std::string& bytes_;  // the output; owned by the caller
+  std::string& bytes_;  // the string to which bytes are appended; owned by the caller
 };
 
 /// Deserialises what Writer wrote, in the same order. Every function throws std::out_of_range if the remaining bytes

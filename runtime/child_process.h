@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// Runs `f` in a forked child process and returns the bytes that it returned there.
+/// Runs `f` in a forked child process and returns the bytes that it returned there, so that a crash of a library on a
+/// damaged file ends the child only.
 ///
 /// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path), which says
 /// that the library that reads such files failed. Throws std::bad_alloc if `f` throws it in the child, and
@@ -22,8 +23,9 @@ void fields(Archive& a, Error& e) {
   a(e.code, e.where, e.text, e.notes);
 }
 
-/// Runs `f` in a forked child process and returns its result, value or error. T must be serialisable by Writer and
-/// Reader (bytes.h). Crashes and exceptions are handled as in run_in_child().
+/// Runs `f` in a forked child process and returns its result, value or error, so that a crash of a library on a damaged
+/// file ends the child only. T must be serialisable by Writer and Reader (bytes.h). A crash or an exception of `f`
+/// becomes an error of ExitCode::data about `where`; only std::bad_alloc is thrown again.
 template <class T>
 Result<T> in_child(const std::string& where, const std::function<Result<T>()>& f) {
   const Result<std::string> bytes = run_in_child(where, [&] {

@@ -12,11 +12,12 @@ struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Loads liblehr-NAME-VERSION.so and returns the address of the symbol `lehr_plugin` that it exports.
+/// Loads a part of Lehr that only some commands need ("generator", "hdf5", "netcdf", "mpi") from its shared library
+/// liblehr-NAME-VERSION.so. Returns the address of the symbol `lehr_plugin` that it exports, its table of functions.
 ///
-/// The header of the plugin declares the type of that symbol. The library is searched for beside this code, in the
-/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws PluginError if no
-/// library is found that can be loaded and has the symbol.
+/// The header of the part declares the type of that table. The library is searched for beside this code, in the library
+/// folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws PluginError if no library
+/// is found that can be loaded and has the symbol.
 const void* load_plugin(const std::string& name);
 
 }  // namespace lehr

@@ -21,7 +21,7 @@ enum class ExitCode : int { done = 0, internal = 1, usage = 2, model = 3, data =
 
 /// An error as a value: what is wrong, where, of which kind, and how to mend it.
 struct Error {
-  ExitCode code = ExitCode::internal;  // kind of the failure
+  ExitCode code = ExitCode::internal;  // kind of the failure, and the exit code of the command
   std::string where;  // subject, printed before "error:": "points.csv:7:3", "file.npz" or option("data"); may be empty
   std::string text;   // what is wrong, one sentence
   std::vector<std::string> notes;  // remedies and further locations, printed one a line after the text
@@ -30,12 +30,13 @@ struct Error {
 /// Makes an error of ExitCode::usage about the option or argument `where`.
 Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
-/// Returns an option's name behind a marker, for use inside messages. with_option_prefix() replaces the marker: the
-/// command line prints "--data" where a caller of the library reads "data".
+/// Returns an option's name behind a marker, for use inside messages: the command line later prints "--data" where a
+/// caller of the library reads "data" (with_option_prefix()).
 std::string option(std::string_view name);
-/// Returns the text with every option marker (see option()) replaced by `prefix`: "--" or "".
+/// Returns the text with every marker of option() replaced by `prefix`: "--" for the command line, "" for the library.
 std::string with_option_prefix(std::string text, std::string_view prefix);
-/// Returns the error with the option markers in all its texts replaced by `prefix`.
+/// Returns the error with every marker of option() in all its texts replaced by `prefix`: "--" for the command line, ""
+/// for the library.
 Error with_option_prefix(Error error, std::string_view prefix);
 
 /// Formats an error for printing: `where: error: text`, then the notes, one a line. Option markers become `prefix`, and
@@ -65,7 +66,7 @@ class Result {
   const Error& error() const { return std::get<1>(state_); }
 
  private:
-  std::variant<T, Error> state_;  // the value, or the error
+  std::variant<T, Error> state_;  // the value of a success, or the error of a failure
 };
 
 }  // namespace lehr

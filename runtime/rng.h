@@ -11,11 +11,11 @@
 namespace lehr {
 
 /// Scrambles 64 bits, so that each bit of the result depends on all of them: the output function of SplitMix64 (Steele,
-/// Lea & Flood 2014).
+/// Lea & Flood 2014). Seeds and orders of minibatches are made by it.
 std::uint64_t mix_bits(std::uint64_t x);
 
-/// A pseudo-random generator with 256 bits of state. Generators of different (seed, stream) pairs are statistically
-/// independent for all practical purposes, so every worker or item can have its own.
+/// A pseudo-random generator (xoshiro256++) with 256 bits of state. Generators of different (seed, stream) pairs are
+/// statistically independent for all practical purposes, so every worker or item can have its own.
 struct Rng {
   std::array<std::uint64_t, 4> state;  // state of xoshiro256++; never all zero
 
@@ -45,8 +45,8 @@ double draw_gamma(Rng& rng, double shape);
 /// the Gamma draw itself would be zero.
 double draw_log_gamma(Rng& rng, double shape);
 
-/// Draws from the Beta distribution with parameters a, b > 0, which may be tiny. The result is in [0, 1]; 0 and 1 occur
-/// by rounding only.
+/// Draws from the Beta distribution with parameters a, b > 0, which may be tiny. The result is in [0, 1]; rounding may
+/// give exactly 0 or 1.
 double draw_beta(Rng& rng, double a, double b);
 
 /// Draws from the standard Normal distribution restricted to (lower, upper). The ends may be infinite or far in a tail,

@@ -11,31 +11,34 @@
 
 namespace lehr {
 
-/// A number of type T with a name, "file.number", by which Thresholds may move it.
+/// A number of type T that chooses between two implementations of the same computation, with a name "file.number" by
+/// which tests may move it (Thresholds).
 template <class T>
 class Threshold {
  public:
   /// Makes a threshold with its usual value.
   constexpr Threshold(std::string_view name, T value) : name_(name), value_(value) {}
 
-  /// Returns the name.
+  /// Returns the name, "file.number".
   constexpr std::string_view name() const { return name_; }
-  /// Returns the usual value.
+  /// Returns the value that holds unless a test moves the threshold.
   constexpr T usual() const { return value_; }
 
  private:
-  std::string_view name_;  // "file.number"
-  T value_;                // the usual value
+  std::string_view name_;  // "file.number", by which a test moves the threshold
+  T value_;                // the value that holds unless a test moves the threshold
 };
 
 /// The values of thresholds: the usual ones, except for those that were moved. The compiler uses the values that belong
 /// to the program that it compiles (loops::Program::thresholds).
 class Thresholds {
  public:
-  /// Has the usual values of all thresholds.
+  /// Has the usual values of all thresholds. (A threshold chooses between two implementations of the same computation;
+  /// results do not depend on it, except for rounding.)
   Thresholds() = default;
-  /// Moves the thresholds of a list "name=value,name=value". Entries without "=" are ignored. A value that does not
-  /// begin with a number counts as 0. The first of two entries for one name counts. Names are not checked.
+  /// Has the usual values of all thresholds but those in a list "name=value,name=value", which are moved. Entries
+  /// without "=" are ignored. A value that does not begin with a number counts as 0. The first of two entries for one
+  /// name counts. Names are not checked.
   explicit Thresholds(std::string_view list) {
     while (!list.empty()) {
       const std::string_view entry = list.substr(0, list.find(','));
@@ -48,7 +51,7 @@ class Thresholds {
     }
   }
 
-  /// Returns the value of a threshold.
+  /// Returns the value that holds for a threshold: the one it was moved to, else the usual one.
   template <class T>
   T operator[](const Threshold<T>& threshold) const {
     const auto moved = values_.find(threshold.name());

@@ -10,7 +10,8 @@
 
 namespace lehr::loops {
 
-/// The arrays and scalars that a statement, with all statements inside it, reads and writes.
+/// The arrays and scalars that a statement, with all statements inside it, reads and writes. Passes compare the effects
+/// of statements to decide whether these may be moved, dropped or run in parallel.
 struct Effects {
   SmallIdSet<BufferId> loads,  // arrays that are loaded from, keys of random numbers included; += is no load
       stores;                  // arrays that are stored to, added to (+=) or filled
@@ -32,11 +33,13 @@ Effects effects_of(const Program& program, ExprId expression);
 /// Returns true if the statement loads from the array or stores to it.
 bool mentions(const Program& program, const Stmt& statement, BufferId array);
 
-/// Counts the statements, conditions and bounds of loops that load from the array or store to it. The count begins at
-/// statement number `from` of the block. Statements inside loops and branches are counted one by one.
+/// Counts the places in a block that load from the array or store to it, so that a pass can see whether all of them lie
+/// in one loop. A place is a single statement, a condition of a branch or a bound of a loop; those inside loops and
+/// branches count one by one. Statements of the block before position `from` do not count.
 int mentions(const Program& program, BufferId array, const Block& block, std::size_t from = 0);
 
-/// Returns true if the statement contains a `break` that leaves the loop around the statement.
+/// Returns true if the statement is or contains a `break` that leaves the loop around the statement. A `break` in a
+/// loop inside the statement leaves that loop alone, and does not count.
 bool has_break(const Stmt& statement);
 
 /// Returns true if the two sets have a member in common.

@@ -9,22 +9,25 @@
 
 namespace lehr::loops {
 
-/// The slice of an array at the index of a loop.
+/// The part of an array that one iteration of a loop accesses: all elements whose index along one axis is the loop's
+/// index, such as row i of a[i, k]. Passes replace it by a smaller array.
 struct Slice {
-  std::size_t axis = 0;       // the axis that the loop's index selects from
-  std::size_t filled = 0;     // the number of the statement of the loop's body that fills the slice
+  std::size_t axis = 0;       // the axis whose index is the loop's index
+  std::size_t filled = 0;     // position, in the loop's body, of the statement that fills the slice
   BufferId replacement = {};  // an array without that axis which replaces the slice; invalid until a pass makes one
 };
-/// The slices that a loop's body accesses, by array.
+/// The arrays of which a loop's body accesses only the slice at the loop's index, each with that slice.
 using Slices = std::map<BufferId, Slice>;
 
-/// Returns the arrays of which the loop's body accesses only the slice at the loop's index.
-/// One statement of the body fills the slice as a whole, is the only one to store to the array, and precedes all reads.
-/// The array is f64, a parameter, an expected statistic or scratch; its other axes have constant extents.
+/// Finds the arrays of which the loop's body accesses only the slice at the loop's index, so that a pass can replace
+/// the slice by a smaller array. One statement of the body must fill the slice as a whole, be the only one to store to
+/// the array, and precede all reads. The array must be f64, a parameter, an expectation or scratch; its other axes must
+/// have constant extents.
 Slices slices_of(const Program& program, const For& loop);
 
-/// Returns true if the statement uses the loop's index for anything but selecting one of the `slices`, or draws a
-/// random number.
+/// Returns true if the statement may compute something else in each iteration of the loop: it uses the loop's index for
+/// anything but selecting one of the `slices`, or draws a random number. If false, the pass `hoist-invariants` may move
+/// it before the loop.
 bool depends_on_index(const Program& program, const For& loop, const Slices& slices, const Stmt& statement);
 
 }  // namespace lehr::loops

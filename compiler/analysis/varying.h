@@ -11,38 +11,43 @@
 
 namespace lehr::loops {
 
-/// What differs between the iterations of a loop.
+/// The scalars and arrays whose contents may differ between iterations of a loop, the result of varying_in() or
+/// formed_from(). The vectoriser gives these one element for each lane; the verifier sees which indices differ.
 struct Varying {
   SmallIdSet<ScalarId> scalars;  // scalars that may have different values in different iterations
   SmallIdSet<BufferId> arrays;   // scratch arrays of which every iteration needs a private copy
 
-  /// What is_varying() has found, by expression, for sets of `members` members: 1 yes, 0 no, -1 nothing yet.
+  /// A cache of the answers of is_varying(). It is dropped when `scalars` or `arrays` have grown since.
   struct Memo {
-    std::vector<signed char> found;
-    std::size_t members = 0;
+    std::vector<signed char> found;  // by expression: 1 varies, 0 does not, -1 not determined yet
+    std::size_t members = 0;         // the number of scalars and arrays for which `found` is valid
   };
-  mutable Memo memo = {};  // members are only ever added
+  mutable Memo memo = {};  // the cache of is_varying(); valid only while nothing is removed from the sets
 
-  /// Returns true if the expression may differ between iterations: it reads one of these scalars or arrays.
+  /// Returns true if the value of the expression may differ between iterations: it or an operand reads one of these
+  /// scalars or arrays.
   bool is_varying(const Program& program, ExprId expr) const;
 };
 
-/// Returns the scalars that lets and locals declare in the block and in all blocks inside it, without indices of loops.
+/// Returns the scalars that Let and Local statements declare in the block and in all blocks inside it. Index variables
+/// of loops are not among them.
 SmallIdSet<ScalarId> declared_in(const Block& block);
 
-/// Returns what differs between the iterations of the loop: its index, what is computed from it, what is written in a
-/// branch or inner loop that not all iterations execute equally often, and scalars declared outside that iterations add
-/// to.
+/// Returns the scalars and scratch arrays that differ between iterations of the loop when a group of them runs in the
+/// lanes of vectors: its index, what is computed from it, what is written in a branch or inner loop that not all
+/// iterations execute equally often, and scalars declared outside the loop that iterations add to.
 Varying varying_in(const Program& program, const For& loop);
 
-/// Returns what differs between executions of a block that begin with other values of the scalars `from`. These differ,
-/// and what is computed from them, counted up to them, or loaded at an index that differs: data flow alone. The block
-/// need not be a loop's body.
+/// Returns the scalars and scratch arrays that differ between executions of a block with different values of the
+/// scalars `from`, such as the begin and end of a chunk of items. They are `from` itself, what is computed from it,
+/// loaded at an index that differs, and the index of a loop with a bound that differs. Only data flow counts: a write
+/// under a condition that differs is not enough. The verifier of parallel regions uses it.
 Varying formed_from(const Program& program, const Block& block, SmallIdSet<ScalarId> from);
 
-/// Returns the scalar of a let `end - 1 - index` that begins the loop's body, so that it counts down to 0: the step t
-/// of a backward pass `for back in 0 .. T: let t = T - 1 - back; ...`. The loop must begin at 0 and use its index for
-/// nothing else; otherwise returns nullopt.
+/// Returns the scalar that counts down to 0 while the loop counts up, if there is one: t of a backward pass
+/// `for back in 0 .. T: let t = T - 1 - back; ...`. The Let must be the first statement of the body, and the loop must
+/// begin at 0 and use its index for nothing else; otherwise returns nullopt. The vectoriser treats t as the loop's
+/// index.
 std::optional<ScalarId> countdown(const Program& program, const For& loop);
 
 }  // namespace lehr::loops

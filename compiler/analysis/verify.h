@@ -8,12 +8,14 @@
 
 namespace lehr::loops {
 
-/// Returns one line for each problem, with the name of the function; nothing if the program is well formed. It checks
-/// each function (verify_functions) and, if these are well formed, what parallel regions access (verify_regions.h).
+/// Checks that a program in Loops is well formed, and returns one line for each problem with the name of the function;
+/// an empty vector if there is none. It checks types, scopes and indices of each function (verify_functions) and, if
+/// these are in order, that parallel regions cannot race (verify_regions).
 std::vector<std::string> verify(const Program& program);
 
-/// Returns the problems of declarations and of single functions, one line for each. Programs of tests that have no
-/// functions over a range of items can be checked with this alone. It checks:
+/// Checks the declarations and each function of a program by itself, without the accesses of parallel regions, and
+/// returns one line for each problem. verify() calls it first; tests whose functions with two parameters are no
+/// parallel regions call it alone. It checks:
 /// * names, element types and padding of buffers; that sizes are constants or have a slot;
 /// * types of operands, number and types of indices;
 /// * indices that are literals or count loops between literals: inside the extent of their axis;

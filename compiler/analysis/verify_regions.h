@@ -8,8 +8,9 @@
 
 namespace lehr::loops {
 
-/// Called by verify(). Returns one line for each problem, with the names of the function and the array; nothing if all
-/// is well. Parallel regions are those of functions (Function::regions) and the functions of a range of items, which
+/// Checks that chunks of parallel regions, which run at the same time on different threads, cannot race on an array.
+/// verify() calls it. Returns one line for each problem, with the names of the function and the array; empty if all is
+/// well. Parallel regions are those of functions (Function::regions) and the functions of a range of items, which
 /// are all others with two or more parameters. Of the arrays that a region stores to,
 /// * scratch and natural parameters are private: each worker has a copy. So neither the function to which a region
 ///   belongs nor its other regions may access them;

@@ -7,9 +7,9 @@
 
 namespace lehr {
 
-/// Makes the Ast of a parse tree without syntax errors. It reports what the grammar accepts and the language does not.
-/// Examples are a clause that is given twice, `f(x + 1 = 2)`, a number out of range, an expression that is too high.
-/// `file` and `text` must come from the same source.
+/// Makes the Ast of ANTLR's parse tree; parse() calls it if there were no syntax errors. Errors that the grammar does
+/// not see are added to `diagnostics`: a clause that is given twice, `f(x + 1 = 2)`, a number out of range, an
+/// expression of more than 1000 nested operations. `file` and `text` must come from the same source.
 ast::Ast build_ast(grammar::LehrParser::FileContext& file, const Text& text, Diagnostics& diagnostics);
 
 }  // namespace lehr

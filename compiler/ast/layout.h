@@ -8,26 +8,30 @@
 
 namespace lehr {
 
-/// The most columns of a formatted line. A longer line remains if it has nowhere to break.
+/// The width in columns at which the formatter breaks lines. A line without a place to break stays longer.
 constexpr int kLineWidth = 100;
 
-/// A token as it will be written. The text of a comment has no trailing blanks and may have several lines.
+/// A token or comment as the formatter will write it. The text of a comment has no trailing blanks and may have several
+/// lines.
 struct Piece {
-  TokenKind kind;          // what kind of token it is
+  TokenKind kind;          // word, number, symbol or comment
   std::string text;        // its characters, without indentation
   bool own_line = false;   // a comment inside a declaration that began a line of the source: a line break precedes it
   bool ends_line = false;  // a line comment, or a comment on a line of its own: a line break must follow
 };
 
-/// Returns the index of the piece at which neighbouring declarations are aligned: `=` of `const` and `let`, `~` of a
-/// statement. Returns -1 if there is none, or if some piece is a comment.
+/// Returns the index of the sign that `lehr format` aligns in one column with that of neighbouring declarations: `=` of
+/// `const` and `let`, `~` of `x ~ ...`. `pieces` is one declaration. Returns -1 if it has no such sign, as `const K;`
+/// and every `plate`, or if some piece is a comment.
 int separator(const std::vector<Piece>& pieces);
 
-/// Returns the pieces as text. The first line is not indented; further lines are indented by `indent` + 4 columns. With
-/// `pad` > 0, the text before the separator is filled with blanks to that many columns.
+/// Returns the text of one declaration or comment with the standard blanks between its pieces, broken into lines of at
+/// most kLineWidth columns. `indent`: the column at which its first line will stand; the caller writes that
+/// indentation. Further lines are indented by `indent` + 4. With `pad` > 0, the text before the separator is filled
+/// with blanks to that many columns, so that separators are aligned.
 std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad);
 
-/// Returns the number of code points in a UTF-8 text, taken as its width in columns.
+/// Returns the width of a UTF-8 text in columns, for the layout of lines: its number of code points.
 int columns(std::string_view text);
 
 }  // namespace lehr

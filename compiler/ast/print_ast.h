@@ -7,7 +7,9 @@
 
 namespace lehr {
 
-/// Returns the tree as text, for example `binary * @4:17`. `source` must be the file that the Ast was parsed from.
+/// Returns the syntax tree as text for `lehr emit --as ast` and tests: one line for each node, indented below its
+/// parent, with the line and column where it begins, such as `binary * @4:17`. `source` must be the file that was
+/// parsed.
 std::string print(const ast::Ast& ast, const Source& source);
 
 }  // namespace lehr

@@ -6,17 +6,19 @@
 
 namespace lehr {
 
-/// Returns the error for the parser's current token, which is not among the tokens that the parser expects. Its span is
-/// empty if something is missing there; its notes are cures, and where an open bracket stands. `text` is the file being
+/// Returns the error message for a syntax error at the parser's current token, in words that a user understands, such
+/// as "expected ';' after 'x'". It depends on the token and on those that the grammar accepts there. Its span is empty
+/// if something is missing; its notes say how to mend it and where an open bracket stands. `text` is the file being
 /// parsed.
 Diagnostic syntax_message(antlr4::Parser& parser, const Text& text);
 
-/// Returns true if a token of this type begins a declaration wherever it stands: const, plate, data, let, observe,
-/// potential, guide.
+/// Returns true if a token of this type is a reserved word that begins a declaration: const, plate, data, let, observe,
+/// potential, guide. After an error the parser goes on at such a token. `x ~ ...` begins with a name, which gives
+/// false.
 bool begins_declaration(std::size_t token_type);
 
-/// Returns true if the grammar accepts a token of this type as a name. That is an identifier, or a word that is a
-/// keyword in its clause only, such as `in`.
+/// Returns true if a token of this type may be a name in a model: an identifier, or a word that is a keyword only in
+/// its clause, such as `in` or `joint`.
 bool is_name(std::size_t token_type);
 
 }  // namespace lehr

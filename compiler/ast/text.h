@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// The contents of a model file after decode().
+/// The contents of a model file as the lexer reads it, from decode(). The lexer counts code points, and spans of
+/// messages count bytes, so a table converts positions: it has the byte offset of each code point.
 struct Text {
   std::string utf8;  // the source without its byte order mark
   /// By code point of `utf8`: its byte offset in Source::text. A last entry is the offset of the end.
@@ -21,8 +22,8 @@ struct Text {
   Span span(std::size_t begin, std::size_t end) const { return {byte_offset.at(begin), byte_offset.at(end)}; }
 };
 
-/// Returns the text of a source. Returns nothing and adds a diagnostic if it is too large, has a NUL byte or is not
-/// UTF-8.
+/// Checks that a model file is UTF-8 text and returns it ready for the lexer, without byte order marks at its start.
+/// Returns nothing and adds a diagnostic if it has more than 4 MiB, a NUL byte or bytes that are not UTF-8.
 std::optional<Text> decode(const Source& source, Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -7,14 +7,16 @@
 
 namespace lehr::model {
 
-/// The axes of an array of square matrices, split into the axes of the array and those of a matrix.
+/// The axes of an array of square matrices, such as `S[k] over D, D`, split into those that number the matrices (k) and
+/// those of one matrix (D).
 struct MatrixAxes {
-  std::vector<PlateId> all;   // all axes, in the order of the packed array
-  std::vector<PlateId> lead;  // those that number the matrices
-  PlateId side;               // the axis of the rows, and of the columns, of each matrix
+  std::vector<PlateId> all;   // all axes, in the order of the packed array: k, D, D above
+  std::vector<PlateId> lead;  // all but the last two, which number the matrices; empty for a single matrix
+  PlateId side;               // the last axis, whose size is the number of rows and of columns of each matrix
 };
 
-/// Returns the axes of a given or a variable whose elements, or last two axes, form square matrices.
+/// Returns the axes of a `data` array (model::Given) or a variable that is an array of square matrices, for lowering:
+/// its last two axes, plates or event axes, are the rows and columns of a matrix. It must have two axes or more.
 template <class Named>
 MatrixAxes matrix_axes(const Named& x) {
   MatrixAxes out{x.axes, {}, {}};

@@ -18,30 +18,32 @@ namespace lehr::model {
 struct Binder;
 struct Slot;
 
-/// Groups of consecutive lines of a table; each group (a row) belongs to one element of a plate.
+/// The lines of a table in groups of consecutive lines with the same id; each group (a row) belongs to one element of a
+/// plate.
 struct LineGroups {
-  std::vector<std::string> names;           // the id of each row, as text
-  std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one
+  std::vector<std::string> names;           // the id of each group, as text
+  std::vector<std::int64_t> offsets = {0};  // first line of each group, and the end of the last one
 };
 
-/// Which group of lines of a table belongs to each element of a plate.
+/// Which group of lines of a table (LineGroups) belongs to each element of a plate.
 struct ElementRows {
-  std::vector<std::optional<std::size_t>> row;  // by element: its row; nothing if the table has none
-  std::vector<std::string> names;               // by element: its name; empty if elements are numbered
+  std::vector<std::optional<std::size_t>> row;  // by element: index of its group; nothing if the table has none
+  std::vector<std::string> names;               // by element: its name; empty if the elements have no names
 };
 
-/// Returns true if the array is a column of a table and was found by its column name, without an explicit binding
-/// NAME=FILE.
+/// Returns true if the array is a column of a table (.csv) that was given as a whole, so that it was found by its
+/// column name; false if the user bound it by NAME=FILE, or if it is from another kind of file.
 bool is_column(const DataArray& a);
 
-/// Returns true if both arrays were read from the same file.
+/// Returns true if both arrays were read from the same file, as columns of one table are.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
-/// Returns an array from a file, then all arrays of the same name in other files (DataArray::duplicates).
+/// Returns all arrays of one name that the user's files have: `first`, then its DataArray::duplicates from other files.
 std::vector<const DataArray*> all_of(const DataArray& first);
 
-/// Chooses among several id columns of one name the one whose table also has an array over the plate. Returns its index
-/// in all_of(ids), or 0 if none has. `slots` are things with a name and axes.
+/// Chooses among columns of one name in several tables, which may say to which element of `plate` each line belongs,
+/// the one whose table also has an array over the plate. Returns its index in all_of(ids), or 0 if none has. `slots`:
+/// the names that data are bound to, with their axes. `arrays`: the arrays of these names.
 template <class Slots>
 std::size_t matching_id_column(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids,
                                PlateId plate) {
@@ -56,50 +58,53 @@ std::size_t matching_id_column(const Model& m, const Slots& slots, const Dataset
   return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
-/// Sets the names of a plate's elements to `names`, which the lines of a table have. Does nothing if `names` is empty.
+/// Sets the names of a plate's elements to `names`, the ids of the lines of a table, and marks the plate as named by a
+/// table (Binder::named_by_rows). Does nothing if `names` is empty.
 void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> names);
 
-/// Several files may have an array of one name, stored as a list in one entry of the data set. Moves number k of that
-/// list (from 0) to the front, and returns the entry.
+/// Makes array number k (from 0) the first of an entry of the data set, which may list arrays of one name from several
+/// files. Returns the entry; the iterator that was passed is no longer valid.
 Dataset::iterator put_first(Dataset& data, Dataset::iterator entry, std::size_t k);
-/// Several files may have an array of one name, stored as a list in one entry of the data set. Removes number k of that
-/// list and returns it.
+/// Removes array number k (from 0) from an entry of the data set, which may list arrays of one name from several files,
+/// and returns it. The entry goes with its last array.
 DataArray take(Dataset& data, Dataset::iterator entry, std::size_t k);
-/// Stores arrays of one name as one entry of the data set, which must have no entry of that name. Does nothing if
-/// `arrays` is empty.
+/// Stores arrays of one name, from several files, as one entry of the data set, which must have no entry of that name.
+/// Does nothing if `arrays` is empty.
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays);
 
-/// An array over a plate that was read from the lines of a table.
+/// An array over a plate whose values stand on the lines of a table, beside an id column.
 struct Column {
-  const Slot* slot;  // the name that it is bound to
+  const Slot* slot;  // the name of the model that it is bound to
   DataArray* array;  // its values, one or more for each line; owned by Binder::arrays
 };
-/// Returns the arrays over the plate that are columns of the same table as the id column `ids`, with one line for each
-/// id.
+/// Returns the arrays over the plate (as first axis) that stand in the same table as the id column `ids` and have one
+/// value or vector on each of its lines. The caller sorts them by element once it has matched the ids with elements.
 std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids);
 
 /// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in
 /// the same table.
 std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate);
 
-/// Returns the data arrays whose values are elements of the plate: those given as text if `by_text`, else those given
-/// as numbers.
+/// Returns the data arrays whose values are categories that refer to elements of the plate: those given as words if
+/// `by_text`, else those given as numbers.
 std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text);
 
-/// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
-/// no element number, and returns nothing then. There are as many elements as these ids, other data and claims name.
-/// Elements without lines have no group. ElementRows::names has the numbers as text if they count from 0, and is empty
-/// otherwise.
+/// Assigns groups of lines of a table to elements of the plate `outer` by the number in the id column `ids`, counted
+/// from Plate::from. Reports an id that is no element number, and returns nothing then. There are as many elements as
+/// these ids, other data and claims name. Elements without lines have no group. ElementRows::names has the numbers as
+/// text if they count from 0, and is empty otherwise.
 std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
                                                 const LineGroups& rows);
 
-/// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
-/// have. Reports an id that is none of them, and returns nothing then.
+/// Assigns groups of lines of a table to elements of the plate `outer` by the name in the id column `ids`. `names` are
+/// the names that the elements already have, from --labels, an earlier fit or another table. Elements without lines
+/// have no group. Reports an id that is none of the names, and returns nothing then.
 std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
                                    std::vector<std::string> names);
 
-/// Makes an element of each group of lines, in the order of the table. Elements without a group follow, in alphabetical
-/// order: those that only other data name.
+/// Makes one element of the plate `outer` of each group of lines of a table, in the order of the table and named by its
+/// id; used if nothing else names or numbers the elements. Elements that only other data name follow in alphabetical
+/// order, without a group.
 ElementRows elements_from_rows(Binder& b, const Plate& outer, const LineGroups& rows);
 
 }  // namespace lehr::model

@@ -13,24 +13,26 @@
 
 namespace lehr {
 
-/// The values of all variables, by VariableId, each packed as a BoundArray; an empty list for a variable without
-/// values.
+/// The values of all variables of a model in one simulation or posterior draw, by VariableId, each packed as a
+/// BoundArray; an empty list for a variable without values.
 using Values = std::vector<std::vector<double>>;
 
-/// Sorts arrays that are named after variables by VariableId. Arrays with other names are ignored.
+/// Sorts named arrays, such as those of a simulation, by variable: returns the values of each variable's array, by
+/// VariableId. Arrays that have the name of no variable are ignored; a variable without an array gets an empty list.
 Values values_of(const model::Model& model, const std::vector<NamedArray>& arrays);
-/// Extracts draw `d` from arrays over [draw] and the axes of each variable.
+/// Returns the values of all variables in draw `d`, by VariableId. `draws` has an array for each variable, over [draw]
+/// and then the variable's axes; a variable without an array gets an empty list.
 Values draw_of(const model::Model& model, const std::vector<NamedArray>& draws, std::size_t d);
 
-/// A number to compare: one element of a variable, or a sum of squares over exchangeable elements. The sum does not
-/// depend on their order and signs.
+/// A number by which calibration compares true values with posterior draws: one element of a variable, or a sum of
+/// squares over exchangeable elements, which does not depend on their order and signs.
 struct Quantity {
   std::string name;             // "mu.2.1", counted from 1; "mu^2.*.1" is a sum over the first axis
   model::VariableId variable;   // the variable whose elements are read
   std::vector<std::size_t> at;  // positions of these elements in the packed order
   bool squares = false;         // true: the sum of squares at `at`; false: the element at `at[0]`
 };
-/// Computes a quantity from the values of all variables.
+/// Returns the number that a quantity stands for, computed from the values of all variables in one draw.
 double value(const Quantity& q, const Values& values);
 
 /// Returns by PlateId whether the elements of a plate are exchangeable: any permutation leaves data, model and
@@ -39,27 +41,31 @@ double value(const Quantity& q, const Values& values);
 /// order. It is not ordered, nested, a parent of a nested plate, or a stick. The entries of aliases mean nothing.
 std::vector<bool> exchangeable_plates(const model::Model& model);
 
-/// What simulations are compared by: quantities, then log densities.
+/// The list of numbers by which calibration compares a simulation with posterior draws: quantities, then log densities.
+/// names() and of() list them in one order.
 struct Measures {
   std::vector<Quantity> quantities;  // elements of latent variables, or sums of squares
-  /// True if the log joint density and the log likelihood follow the numbers. They need draws of every variable.
+  /// True if the log joint density and the log likelihood are compared too; they follow the quantities in the list.
+  /// They need draws of every latent variable.
   bool densities = true;
-  /// Latent variables whose log densities given their parents follow after that, by name. They need `densities`.
+  /// Names of latent variables, one for each statement, whose log densities given their parents come last in the list.
+  /// Only with `densities`; empty if they are not compared.
   std::vector<std::string> given_parents = {};
-  std::vector<std::string> skipped;  // one line for each thing that is not compared: what, and why
+  std::vector<std::string> skipped;  // one line for each number or variable left out: its name, and why
 
   /// Returns the names of all measures, in the order of of(): "lp__" and "log_lik__" are the two log densities.
   std::vector<std::string> names() const;
-  /// Computes all measures from the data and the values of the latent variables.
+  /// Computes all measures of one draw, in the order of names(), from the data and the values of the latent variables.
   std::vector<double> of(const model::Model& model, const BoundData& data, const Values& latent) const;
 };
 
-/// The maximum number of quantities that measures_of takes of one variable.
+/// The most quantities that calibration compares of one variable; measures_of() skips the others and says so.
 inline constexpr std::size_t kMaxOfVariable = 8;
-/// Chooses the measures: the first kMaxOfVariable quantities of each latent variable in `names`. These must be all
-/// latent variables for the log densities. A category whose values are exchangeable has no quantities. With `every`,
-/// each element is a quantity, exchangeable or not, and Measures::given_parents are measured too; use
-/// it where components need not be identified.
+/// Chooses the numbers that calibration compares: the first kMaxOfVariable quantities of each latent variable in
+/// `names`, those that have posterior draws, and the log densities if these are all latent variables. A category whose
+/// values are exchangeable has no quantities. With `every`, each element is a quantity, exchangeable or not, and the
+/// log density of each latent variable given its parents is compared too: for the joint test, where components need not
+/// be identified.
 Measures measures_of(const model::Model& model, const BoundData& data, const std::vector<std::string>& names,
                      bool every);
 

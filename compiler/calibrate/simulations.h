@@ -14,26 +14,27 @@ struct Simulation {
   std::vector<NamedArray> arrays;  // as simulate() returned them; categories are numbered as in files
 };
 
-/// Draws data sets from a model.
+/// Draws data sets of equal sizes from a model for calibration, so that one compiled model can fit them all.
 class Simulations {
  public:
-  /// Takes the sizes from the given data, so that all simulations have the same. ExitCode::data if latent variables are
-  /// given. `problem` must outlive the object.
+  /// Prepares to simulate `problem`, which must outlive the object. Takes the sizes from the given data, so that all
+  /// simulations have the same. ExitCode::data if the given data have an array for a latent variable; other errors are
+  /// those of bind_givens().
   static Result<Simulations> make(const CalibrationProblem& problem);
 
-  /// Draws latent variables and data by simulate().
+  /// Draws latent variables from their priors and data given them. Equal seeds give equal simulations.
   Result<Simulation> draw(std::uint64_t seed) const;
-  /// Draws new data in the shapes of an earlier simulation, given values of the latent variables. `latent` may lack a
-  /// variable: then it has its values in `from`.
+  /// Draws new data given values of the latent variables, in the shapes of the earlier simulation `from`: a round of
+  /// the joint test. A variable whose list in `latent` is empty has its values in `from`.
   Result<Simulation> draw_data(const Simulation& from, const Values& latent, std::uint64_t seed) const;
 
-  /// Returns the model that is simulated.
+  /// Returns the model that is simulated, as its analysis completed it (auxiliary variables included).
   const model::Model& model() const { return problem_->complete.model; }
 
  private:
   /// Stores the problem; make() determines the sizes.
   explicit Simulations(const CalibrationProblem& problem) : problem_(&problem), settings_(problem.settings) {}
-  /// Binds simulated arrays to the model.
+  /// Returns a simulation made of simulated arrays, with the data bound to the model as those of a fit are.
   Result<Simulation> bound(std::vector<NamedArray> arrays) const;
 
   const CalibrationProblem* problem_;  // the model and what is given

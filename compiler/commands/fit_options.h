@@ -15,26 +15,29 @@
 
 namespace lehr::commands {
 
-/// Values of all options of a fit. Without `out`, the fit writes no files.
+/// Values of all options of `lehr fit` as they were parsed. Without `out`, the fit writes no files.
 struct FitArguments {
   /// Values of MODEL, --out and --resume; `command` is the whole command line, for fit.json.
   std::string model, out, resume, command;
-  std::string prior;       // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
-  double prior_power = 1;  // --forget: power of that posterior in the prior, in (0, 1]
-  DataArguments data;      // --data and --drop-missing
-  SettingTexts settings;   // --set, --sizes and --labels, unparsed
-  FitOptions fit;          // the options of the shared table; `start` is the text of --init, which may name files too
-  std::string spill;       // --spill: directory for factors of out-of-core items; empty: none
-  std::vector<std::string> test;        // --test: bindings of held-out data
-  std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
-  std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt
-  std::int64_t predictive = 1'000'000;  // most log likelihoods, and most replicates, in draws.nc; 0: none
+  std::string prior;  // of `lehr update`: directory of a fit whose posterior is the prior, and whose settings are used
+  double prior_power = 1;         // --forget: power of that posterior in the prior, in (0, 1]
+  DataArguments data;             // --data and --drop-missing
+  SettingTexts settings;          // --set, --sizes and --labels, unparsed
+  FitOptions fit;                 // options that the library has too (fit_option_table()); `start` may also name a file
+  std::string spill;              // --spill: directory for factors of out-of-core items; empty: none
+  std::vector<std::string> test;  // --test: bindings of held-out data
+  std::int64_t test_every = 0;    // --test-every: sweeps or steps between held-out scores; 0: only at the end
+  std::int64_t checkpoint_every = 0;    // --checkpoint-every: sweeps or steps between checkpoints; 0: at an interrupt
+  std::int64_t predictive = 1'000'000;  // --predictive: most log likelihoods, and most replicates, in draws.nc; 0: none
   PassTexts passes;        // --no-opt, --thresholds, --print-before, --print-after, --verify-each and --time-passes
   std::string each;        // --each: the column by whose values the data are split into groups; empty: one fit
   bool save_each = false;  // --save-each: write the files of each group's fit
-  bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
+  /// --stream: read items from their files batch by batch. --quiet: print neither progress nor summary. --profile:
+  /// report the time of each step. --interpret: run the interpreter instead of native code.
+  bool stream = false, quiet = false, profile = false, interpret = false;
 
-  /// Returns the row of --method, whose name was checked when the command line was parsed.
+  /// Returns the traits of the inference method that --method names: its row in the table of methods. The name was
+  /// checked when the command line was parsed.
   const MethodTraits& method() const { return *find_method(fit.method); }
   /// Returns true if a temperature was requested (--anneal or --temper), so that the trace has a column for the
   /// tempered objective.
@@ -43,19 +46,20 @@ struct FitArguments {
 
 /// Adds all options of `lehr fit` to a command; parsing stores their values in `o`, which must outlive the command.
 void add_fit_options(CLI::App& command, FitArguments& o);
-/// Adds the options of the shared table fit_option_table() for which `is_wanted` returns true, in its order. Parsing
-/// stores their values in `to`, which must outlive the command.
+/// Adds to a command those options of fit_option_table(), the table that command line and library share, for which
+/// `is_wanted` returns true, in its order. Parsing stores their values in `to`, which must outlive the command.
 void add_shared_options(CLI::App& command, FitOptions& to, const std::function<bool(const FitOption&)>& is_wanted);
-/// Sorts the options of a command that fits a model into the groups of its help page. Call it after they are defined.
+/// Sorts the options of a command that fits a model into the groups of its help page (data, method, stopping, ...).
+/// Call it after they are defined; options that the command lacks are skipped.
 void group_fit_options(CLI::App& command);
-/// Adds --out, --checkpoint-every and --resume.
+/// Adds --out, --checkpoint-every and --resume to a command. Parsing stores their values in `o`, which must outlive it.
 void add_results(CLI::App& command, FitArguments& o);
 /// Resolves --out and --resume into `o.out` after the command line is parsed: with --resume alone, that directory is
 /// also the output. Throws CLI::Error if neither is given, or they name different directories.
 void resolve_output_directory(const CLI::App& command, FitArguments& o);
 
-/// Runs a fit from reading its inputs to writing its files, and prints the summary. If `group` is not null, its
-/// processes share the items. Returns the exit code after all errors have been printed.
+/// Runs `lehr fit` and `lehr update`: reads the inputs, makes all runs, writes the files and prints the summary. If
+/// `group` is not null, its processes share the items. Returns the exit code after all errors have been printed.
 ExitCode fit(FitArguments o, Group* group);
 
 }  // namespace lehr::commands

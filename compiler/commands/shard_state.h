@@ -16,46 +16,50 @@
 
 namespace lehr::commands {
 
-/// Options that `lehr stats` and `lehr update-globals` share.
+/// Values of the options that both commands of a distributed fit have, `lehr stats` and `lehr update-globals`.
 struct ShardArguments {
-  FitArguments fit;     // model, data, settings, threads, and the limits on the local iterations
-  std::string globals;  // --globals: directory of the fit with the present global factors
+  FitArguments fit;     // model, data, settings, threads, and limits on the local iterations; other members are unused
+  std::string globals;  // --globals: directory of the fit with the global factors with which the sweep begins
 };
-/// Adds the options that `lehr stats` and `lehr update-globals` share; parsing stores their values in `o`, which must
-/// outlive the command.
+/// Adds the options that `lehr stats` and `lehr update-globals` share (MODEL, --data, --globals, --threads, ...) to one
+/// of these commands. Parsing stores their values in `o`, which must outlive the command.
 void add_shard_options(CLI::App& command, ShardArguments& o);
 
-/// What `lehr stats` and `lehr update-globals` begin with: the compiled model with its data, and the global factors of
-/// --globals. The fit is between two sweeps, or in the middle of one if a sweep visits the items several times.
+/// The state of a distributed fit that `lehr stats` and `lehr update-globals` continue: the compiled model with its
+/// data, and the global factors of --globals. The fit is between two sweeps, or in the middle of one if a sweep visits
+/// the items several times.
 struct ShardState {
   std::unique_ptr<Fitting> fitting;  // the compiled model with data; its memory has the factors
-  SavedFit fit;                      // content of the directory --globals
+  SavedFit fit;                      // the saved fit in the directory --globals
   std::string model_text;            // text of the model file
-  std::int64_t step = 0;             // step of the schedule where the sweep continues; above 0 in the middle of a sweep
+  std::int64_t step = 0;             // step of the schedule at which the sweep continues; 0: a new sweep begins
   std::int64_t update_count = 0;     // how often update-globals has run in this fit
-  std::string digest;                // hash of data, model, options and progress, which all files of one sweep share
+  std::string digest;                // hash of data, model, options and progress; all files of one sweep have the same
 
-  /// The engine of the compiled model.
+  /// Returns the engine of the compiled model: its tables and the memory with factors and statistics.
   const Engine& engine() const { return fitting->instance().engine(); }
 };
-/// Reads model and data, and restores the state of the fit in --globals. After an error, prints it and returns its exit
-/// code; one is that the model's items cannot be distributed.
+/// Reads and compiles the model with its data, and restores the state of the fit in --globals, from which `lehr stats`
+/// or `lehr update-globals` continues. After an error, such as a model whose items cannot be distributed, prints it and
+/// returns its exit code.
 std::variant<ShardState, ExitCode> read_shard_state(const ShardArguments& o);
 
-/// Returns the arrays of state.npz, with which the next sweep begins: global factors with their expectations,
-/// statistics, and progress. They are named as in the Loops program. posterior.npz would not do, since its parameters
-/// are rounded.
+/// Returns the arrays that `lehr update-globals` writes to state.npz, with which the next sweep begins: global factors
+/// with their expectations, statistics, and progress. They are named as in the Loops program. They have all bits of the
+/// numbers, while parameters in posterior.npz are rounded.
 std::vector<NamedArray> global_state_of(const ShardState& now);
 
-/// Writes a file of arrays (.npz) with the digest of the sweep they belong to. The value is always true.
+/// Writes a file of a distributed fit (.npz), statistics of one shard or the global state: arrays, and the digest of
+/// the sweep they belong to. The value is always true.
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest);
-/// Reads a file that write_shard wrote. Fails with ExitCode::data if its digest is not `digest`, so that it belongs to
-/// another sweep, model or data set. `expected` names the expected kind of file in the message.
+/// Reads a file that write_shard() wrote. Fails with ExitCode::data if it has no digest, or another than `digest`, so
+/// that it belongs to another sweep, model, data set or set of options. `expected` names the kind of file that should
+/// be there, for the message.
 Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest,
                                            const std::string& expected);
 
-/// Returns the engine's machine (tables and memory of the compiled model), with the limits on the local iterations of
-/// an item that the options `o` ask for.
+/// Returns the engine's machine (tables and memory of the compiled model), on which `lehr stats` and
+/// `lehr update-globals` run their part of the sweep, with the limits on the local iterations of an item from `o`.
 machine::Machine machine_of(const Engine& engine, const ShardArguments& o);
 
 }  // namespace lehr::commands

@@ -10,16 +10,16 @@
 
 namespace lehr::conditionals {
 
-/// An auxiliary variable that is integrated out where a block is drawn. The logarithm of the integral is the
-/// Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
+/// An auxiliary variable that a Gibbs sampler integrates out where it draws a block. The logarithm of the integral is
+/// the Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
 struct CollapsedAuxiliary {
   /// The block of the auxiliary variable that is integrated out.
   BlockId auxiliary;
-  /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms without
-  /// event indices, first one of the auxiliary, then one of the block, and the index variables that they mention; its
-  /// other fields mean nothing. With y.bound[n] and s[g[n]], element n of the auxiliary shares a term with element g[n]
-  /// of the block. A single entry with the first atom alone means that any element may. If there are several
-  /// entries, the element of the block is a function of the auxiliary's in each.
+  /// Which elements of the auxiliary share a term with an element of the drawn block: with y.bound[n] and s[g[n]],
+  /// element n of the auxiliary does with element g[n] of the block. Each entry has two atoms without event indices,
+  /// first one of the auxiliary, then one of the block, and the index variables that they mention; its other fields
+  /// mean nothing. A single entry with the first atom alone means that any element of the auxiliary may. If there are
+  /// several entries, the element of the block is a function of the auxiliary's in each.
   std::vector<density::Term> pairs;
 };
 
@@ -32,9 +32,9 @@ struct CollapsedAuxiliary {
 /// The list is empty if the block is not drawn (Block::drawn), or if its variable is no bit, spin or category.
 std::vector<CollapsedAuxiliary> collapsed_auxiliaries(const model::Model& m, const Conditionals& c, BlockId block);
 
-/// Makes an axis of a drawn block sequential (Block::sequential) if data name its elements in a term with an auxiliary
-/// that is integrated out: s[g[n]] with y.bound[n]. The terms of one element are then found by an inverse lookup,
-/// without a search of all terms.
+/// Changes Block::sequential of drawn blocks so that their elements are drawn one after another along each axis that
+/// data index in a term with an auxiliary that is integrated out, such as s[g[n]] with y.bound[n]. The terms of one
+/// element are then found by an inverse lookup, without a search of all terms.
 void make_lookup_axes_sequential(const model::Model& m, Conditionals& c);
 
 }  // namespace lehr::conditionals

@@ -8,13 +8,13 @@
 
 namespace lehr::conditionals {
 
-/// Returns a statement that draws a variable `name` on the axes of `v` from the family with simple parameters: `tau[k]
-/// ~ Gamma(shape = 1, rate = 1);`.
+/// Returns the text of a statement that an error message proposes to the user: it draws a variable `name` on the axes
+/// of `v` from the family `row` with simple parameters, as `tau[k] ~ Gamma(shape = 1, rate = 1);`.
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
                         const std::string& name);
 
-/// Returns true if the statement of `v` mentions no variable and has no `start`, so that its prior can be replaced
-/// without a loss.
+/// Returns true if an error message may propose another prior for `v`: its statement mentions no variable and has no
+/// `start`, which would be lost.
 bool has_replaceable_prior(const model::Model& m, model::VariableId v);
 
 /// Adds a note to `diagnostic` for each family that would be a conjugate prior of `v`, with a statement that declares
@@ -25,8 +25,8 @@ bool has_replaceable_prior(const model::Model& m, model::VariableId v);
 void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
                        Diagnostic& diagnostic);
 
-/// Returns advice on what to write instead of the statistic `a` in the term `t`, which prevents a conjugate
-/// conditional. It is empty if there is none.
+/// Returns advice for an error message, a sentence with complete statements: what to write instead of the statistic `a`
+/// in the term `t`, which prevents a conjugate conditional. It is empty if no advice fits.
 std::string advice_for(const model::Model& m, const density::Density& d, const density::Term& t,
                        const density::Atom& a);
 

@@ -12,7 +12,7 @@
 
 namespace lehr::conditionals {
 
-/// One summand of an equation or of the ELBO, with the lines of the model that it comes from.
+/// One summand of an equation or of the ELBO that `lehr derive` prints, with the lines of the model that it comes from.
 struct DerivedPart {
   /// The summand as a formula.
   Formula formula;
@@ -21,12 +21,13 @@ struct DerivedPart {
   std::vector<int> lines;
 };
 
-/// Returns the lines of the model that the parts come from, ascending, each once.
+/// Returns the lines of the model that the summands come from, ascending, each once. They are printed beside an
+/// equation.
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 
-/// The equation left = (sum of the parts) / divisor. The left side is a parameter of the factor, or a quantity that is
-/// linear in its natural parameters: an inverse scale, precision * mean, log odds. For a chain it is a log potential,
-/// or a block of the precision matrix of the whole sequence.
+/// An equation that `lehr derive` prints for a block: left = (sum of the parts) / divisor. The left side is a parameter
+/// of the factor, or a quantity that is linear in its natural parameters: an inverse scale, precision * mean, log odds.
+/// For a chain it is a log potential, or a block of the precision matrix of the whole sequence.
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
@@ -38,7 +39,7 @@ struct Equation {
   std::optional<Formula> divisor;
 };
 
-/// The derivation of one block: its complete conditional and its mean-field update.
+/// What `lehr derive` prints of one block of latent variables: its complete conditional and its mean-field update.
 struct DerivedBlock {
   /// The element that the equations are for: theta[doc]. A joint block has two, the mean and the precision.
   Formulas elements;
@@ -48,23 +49,28 @@ struct DerivedBlock {
   bool point = false;
   /// The name of the ordered plate along which one factor covers all elements; none if each element has a factor.
   std::optional<std::string> chain;
-  /// The sequence that such a factor covers: h[seq] where the element is h[seq, t].
+  /// If one factor covers a whole sequence, that sequence: h[seq] where the element is h[seq, t]. Empty if each element
+  /// has a factor.
   Formulas chains;
-  /// The name of the algorithm that computes it: "forward-backward" or "Kalman smoothing".
+  /// If one factor covers a whole sequence, the name of the algorithm that computes it: "forward-backward" or "Kalman
+  /// smoothing". Empty if each element has a factor.
   std::string algorithm;
-  /// The lines of the model whose terms have products of numbers of the factor, if the compiler chose the joint factor;
-  /// else empty.
+  /// If the compiler chose a joint factor without a `guide joint`: the lines of the model whose terms have products of
+  /// numbers of the factor, which are the reason; else empty.
   std::vector<int> chosen_for;
-  /// The names of the plates whose elements are updated one after another, without the plate of a chain.
+  /// The names of the plates along which elements are updated one after another, as they share terms; without the plate
+  /// of a chain.
   std::vector<std::string> sequential;
   /// The equations of the complete conditional (empty for the tangent point of a bound) and of the mean-field update.
   std::vector<Equation> conditional, update;
 };
 
-/// Returns why the compiler chose a joint factor, as a clause that begins with a small letter; empty if it did not.
+/// Returns in words why the compiler chose a joint factor for the block, as a clause that begins with a small letter;
+/// empty if it did not choose one.
 std::string why_joint(const DerivedBlock& block);
 
-/// The derivation of a whole model: the updates of all blocks, and the ELBO.
+/// The derivation of a whole model that `lehr derive` and reports print: the conditionals and updates of all blocks,
+/// and the ELBO.
 struct Derivation {
   /// The names of the model and of its file.
   std::string model, file;
@@ -80,7 +86,8 @@ struct Derivation {
   std::vector<std::string> invariances = {};
 };
 
-/// Writes out the derivation of all blocks and of the ELBO. `source` is the model file, for line numbers.
+/// Returns the derivation of all blocks and of the ELBO as formulas, for `lehr derive` and reports. `source` is the
+/// model file, for line numbers. Derivation::invariances stays empty.
 Derivation derivation_of(const model::Model& model, const Conditionals& conditionals, const Source& source);
 
 }  // namespace lehr::conditionals

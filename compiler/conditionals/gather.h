@@ -14,16 +14,18 @@
 
 namespace lehr::conditionals {
 
-/// The element that a block's natural parameters are written for, by index variables.
+/// A general element of a block, such as theta[d][k], named by index variables. Natural parameters are written for it.
 struct Element {
   /// The index variables that name the element, one for each axis of the block.
   std::vector<density::IndexVarId> axes;
-  /// The index variables of the statistics: none for scalars; else two, of which a category uses the first. A chain of
-  /// categories has one for the element and one for each step that it reaches back.
+  /// The index variables over components or values of the element, which its statistics have: none for scalars; two for
+  /// vectors, matrices and categories, of which a category uses the first. A chain of categories has one for the value
+  /// of the element, and one for that of the element each step back.
   std::vector<density::IndexVarId> event;
 };
 
-/// One summand of a natural parameter of a block, that is, of the coefficient of a statistic in the log joint.
+/// One summand of a natural parameter of a block. The natural parameter is the coefficient of a statistic of the block
+/// in the log joint; each use of the statistic adds a summand.
 struct Summand {
   /// The summand: a term of the density without the statistic of the block itself.
   density::Term term;
@@ -32,7 +34,7 @@ struct Summand {
   std::optional<density::IndexId> in_range;
 };
 
-/// A natural parameter of a block as a constant plus summands that depend on other variables.
+/// A natural parameter of a block, written as a constant plus summands that depend on other variables.
 struct Affine {
   /// The constant part: the summands without atoms, sums, conditions and multiplicities. It may mention the index
   /// variables of the element.
@@ -43,29 +45,35 @@ struct Affine {
   std::vector<Summand> summands;
 };
 
-/// Replaces each sum of a term over an index variable that nothing mentions by a factor, the size of its plate.
+/// Simplifies a term: replaces each sum over an index variable that nothing in it mentions by a factor, the size of the
+/// plate. sum(n) tau becomes size(n) * tau.
 void count_unused_index_vars(density::Algebra& a, density::Term& t);
 
-/// Returns a general element of `b`: new index variables over the plates of its axes and statistics.
+/// Returns a general element of the block `b`, for which natural_parameters() are written: new index variables, one for
+/// each axis, and those over its components or values.
 Element generic_element(density::Algebra& a, const model::Model& m, const Block& b);
 
-/// Returns the natural parameter of each statistic of `b` that occurs in the log joint, at `element`. Those with two
-/// event indices are symmetric in them. `a` is the density's algebra or a copy that was extended.
+/// Returns the natural parameters of the block `b` at `element`: for each statistic that occurs in the log joint, the
+/// sum of its coefficients in all terms. `lehr derive` prints updates from them. Those with two event indices are
+/// symmetric in them. `a` is the density's algebra or a copy that was extended.
 std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m, const Conditionals& c,
                                                 const Block& b, const Element& element);
 
 /// The log potentials of a chain (a block with one factor for each sequence), from which forward-backward or the Kalman
 /// smoother computes its factor.
 struct ChainPotentials {
-  /// The natural parameters of one element, from terms with no other element of its sequence.
+  /// The natural parameters of one element alone, from terms with no other element of its sequence.
   std::map<math::Stat, Affine> unary;
-  /// By lags: the coefficient of a product of statistics, of the element (at event[0]) and of the elements that many
-  /// steps before it (at event[event_of_lag(lag)]). Scalars have no event indices.
+  /// For each group of elements that terms multiply, by lags: the coefficient of the product of their statistics, of
+  /// the element (at event[0]) and of the elements that many steps before it (at event[event_of_lag(lag)]). Scalars
+  /// have no event indices.
   std::map<Lags, Affine> joint;
 };
-/// Returns the position in Element::event of the index of the element `lag` steps back.
+/// Returns the position in Element::event of the index variable for the value or component of the element `lag` steps
+/// back in the chain `b`: `lag` for categories, 1 for vectors.
 std::size_t event_of_lag(const Block& b, std::int64_t lag);
-/// Returns the log potentials of the chain `b` (a block with one factor for each sequence) at `element`.
+/// Returns the log potentials of the chain `b` (a block with one factor for each sequence) at `element`, of one element
+/// and of each group of neighbours that terms multiply. `lehr derive` prints them.
 ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element);
 

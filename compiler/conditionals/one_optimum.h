@@ -21,13 +21,14 @@
 
 namespace lehr::conditionals {
 
-/// Returns why coordinate ascent from any start ends at the same optimum, as a clause for the user, or nothing if this
-/// is not proved. The conditions are sufficient and not necessary: a model without a proof may have one optimum too.
+/// Returns why the ELBO of a model has one optimum, so that coordinate ascent from any start ends there and a search
+/// over starts is not needed; as a clause for the user, such as "the log joint is concave in the latent variables".
+/// Returns nothing if this is not proved: a model without a proof may have one optimum too.
 std::optional<std::string> why_one_optimum(const model::Model& m, const Conditionals& c);
 
-/// Returns true if a search may end when a few starts agree: there are no discrete latent variables, and no term has a
-/// degree above 2 in real numbers and vectors. Products of these in means have such terms, and several optima: other
-/// signs, rotations, or orders of components.
+/// Returns true if a search over starts may end early when a few of them reach the same ELBO: there are no discrete
+/// latent variables, and no term has a degree above 2 in real numbers and vectors. Products of these in means have such
+/// terms, and several optima: other signs, rotations, or orders of components.
 bool starts_may_agree(const model::Model& m, const Conditionals& c);
 
 }  // namespace lehr::conditionals

@@ -6,12 +6,14 @@
 
 namespace lehr::conditionals {
 
-/// Returns the derivation as text for the terminal. An equation takes one line, or a line for each summand if it is
-/// long. The lines of the model stand in a column beside it.
+/// Returns the derivation of a model as text for the terminal, the default of `lehr derive`. An equation takes one
+/// line, or a line for each summand if it is long. The numbers of the model's lines stand in a column beside it.
 std::string print_text(const Derivation& d);
-/// Returns the derivation as a complete LaTeX document, which pdflatex compiles (article, amsmath, amssymb).
+/// Returns the derivation of a model as a complete LaTeX document for `lehr derive --format latex`, which pdflatex
+/// compiles (article, amsmath, amssymb).
 std::string print_latex(const Derivation& d);
-/// Returns the derivation as one JSON object, indented by two blanks, with a newline at the end:
+/// Returns the derivation of a model as one JSON object for `lehr derive --format json`, indented by two blanks, with a
+/// newline at the end:
 ///
 ///    {"model": name, "file": name, "blocks": [block], "elbo": [summand], "entropies": [summand], "caveats": [text],
 ///     "invariances": [text]}

@@ -6,7 +6,9 @@
 
 namespace lehr::conditionals {
 
-/// Returns true if some term has an atom of `block` and an atom of another block among `others`.
+/// Returns true if the block of latent variables depends directly on one of `others`: some term of the log joint has a
+/// statistic of both, so that an update of one changes the conditional of the other. The block itself, if it is among
+/// `others`, does not count.
 bool share_a_term(const Conditionals& c, BlockId block, const std::vector<BlockId>& others);
 
 }  // namespace lehr::conditionals

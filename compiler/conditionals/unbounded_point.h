@@ -7,14 +7,14 @@
 
 namespace lehr::conditionals {
 
-/// Returns the observed statement that drives the elements of `v` (variances or standard deviations) to 0, because each
-/// element has one observation with a random mean. It returns nothing if the mean is observed, if the prior keeps the
-/// element from 0, or if the answer depends on the values of constants or data. `uses` are all uses of `v`.
+/// Returns the observed statement, if any, that drives a point estimate of `v` (variances or standard deviations) to 0,
+/// because each element has one observation with a random mean. Returns nothing if the mean is observed, if the prior
+/// keeps the element from 0, or if the answer depends on the values of constants or data. `uses` are all uses of `v`.
 std::optional<model::StatementId> unbounded_at_zero(const model::Model& m, const density::Density& d,
                                                     model::VariableId v, const std::vector<Use>& uses);
 
-/// Reports the error that `v` cannot be a point estimate, since the statement `host` drives its elements to 0. It
-/// proposes priors that prevent this.
+/// Adds the error that `v` cannot be a point estimate, since the statement `host` (from unbounded_at_zero()) drives its
+/// elements to 0, to `diagnostics`, with notes that propose priors which prevent this.
 void report_unbounded(const model::Model& m, model::VariableId v, const std::vector<Use>& uses,
                       const density::Density& d, model::StatementId host, Diagnostics& diagnostics);
 

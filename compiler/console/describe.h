@@ -8,20 +8,22 @@
 
 namespace lehr {
 
-/// Limits on the length of a description.
+/// Limits on the length of what `lehr show` prints of a variable.
 struct DescribeOptions {
-  std::size_t top = 10;  // number of most probable elements listed of a large or labelled simplex
-  /// Most elements of the variable that are shown; one more line counts the others. Of matrices, at least three are
-  /// shown.
+  std::size_t top = 10;  // of a large or labelled simplex (a topic, say): how many most probable elements are listed
+  /// The most elements of the variable that are shown; one more line counts the others. Of matrices that are shown in
+  /// full it limits the rows of all together, but at least three matrices are shown.
   std::size_t max_elements = 10;
 };
 
-/// Returns a heading line for the variable `v` (name, axes, family), followed by indented rows with the numbers of its
-/// posterior. Rows of mixture components come in order of weight, the heaviest first. Weights come from the only
-/// Dirichlet over their plate; without one, lists of probable elements use the total concentration of each Dirichlet.
+/// Returns the posterior of one variable as text for `lehr show`: a heading line (name, axes, family), then indented
+/// rows with means and standard deviations, or with the most probable elements. Rows of mixture components come in
+/// order of weight, the heaviest first. Weights come from the only Dirichlet over their plate; without one, lists of
+/// probable elements use the total concentration of each Dirichlet.
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& options);
 
-/// Returns a summary of the whole fit: how it ended, its ELBO, seed and sizes, and a text plot of the ELBO by sweep.
+/// Returns a summary of a whole fit as text for `lehr show`: how it ended, its ELBO (of a sampler the last log joint
+/// density, under the same word), seed and sizes, and a text plot of the ELBO by sweep if it changed.
 std::string describe(const SavedFit& fit);
 
 }  // namespace lehr

@@ -16,9 +16,10 @@ inline constexpr const char* kTemperatureOptions = "Temperature";  // heading of
 inline constexpr const char* kStoppingOptions = "Stopping";        // heading of limits and tolerances, as --max-iter
 inline constexpr const char* kResourceOptions = "Resources";  // heading of threads, precision and caches, as --threads
 inline constexpr const char* kOutputOptions = "Output";       // heading of output files and messages, as --out
-inline constexpr const char* kDeveloperOptions = "For developers";  // heading of options for developers
+inline constexpr const char* kDeveloperOptions = "For developers";  // heading of options to debug Lehr, as --no-opt
 
-/// Moves the named options of a command to a group of its help page. Names that the command does not have are ignored.
+/// Moves the named options of a command to a group of its help page, which has `group` as its heading (kDataOptions,
+/// ...). Names that the command does not have are ignored.
 void put_in_group(CLI::App& command, const char* group, const std::vector<std::string>& options);
 
 /// Gives a command two help pages: -h shows only the options named in `common`, --help shows all. Call it after all
@@ -36,7 +37,7 @@ class HelpPage : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
  private:
-  std::vector<std::string> common_;  // options of the short page
+  std::vector<std::string> common_;  // names of the options that the short page (-h) shows; empty: all
 };
 
 }  // namespace lehr::commands

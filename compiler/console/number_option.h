@@ -10,12 +10,14 @@
 
 namespace lehr::commands {
 
-/// Help text of --starts, the number of starts per new item in `lehr score` and `lehr predict`.
+/// Help text of the option --starts of `lehr score` and `lehr predict`: from how many starts the local variables of
+/// each new item are inferred.
 inline constexpr const char* kStartsHelp =
     "Starts for the local variables of a new item (latent variables of that item alone); the best is kept";
 
-/// Adds a numeric option whose value is stored in `to`. The present value of `to` is the default. Values that are no
-/// number or outside of `range` are usage errors; the message states the range. `to` must outlive the command.
+/// Adds a numeric option, such as --seed, to a command; parsing stores its value in `to`, which must outlive the
+/// command. The present value of `to` is the default that help shows. Values that are no number or outside of `range`
+/// are usage errors; the message states the range.
 template <class T>
 CLI::Option* add_number(CLI::App& command, const std::string& name, T& to, const OptionRange& range,
                         const std::string& help) {

@@ -9,7 +9,8 @@
 
 namespace lehr::commands {
 
-/// A callback that reports progress. It is passed to functions that call it with (done, all) after each unit of work.
+/// A callback that prints the progress of long work, such as draws of `lehr diagnose`, to stderr. It is passed to
+/// functions that call it with (done, all) after each unit of work.
 class ProgressReporter {
  public:
   /// Starts the clock. `unit` names the units in the messages, as "draws".

@@ -6,13 +6,13 @@
 
 namespace lehr::commands {
 
-/// An embedded file.
+/// A file that is embedded in the program, an example model or its toy data, for `lehr new` to write.
 struct StarterFile {
   std::string_view name, text;  // name of the file, as "gmm.lehr", and its content
 };
 
-/// Returns all embedded files in order of their names. The part of a name before the first point is the kind of model
-/// it belongs to.
+/// Returns all files that `lehr new` can write, embedded in the program, in order of their names. The part of a name
+/// before the first point is the kind of model it belongs to: "gmm" for gmm.lehr and gmm.csv.
 std::span<const StarterFile> starter_files();
 
 }  // namespace lehr::commands

@@ -77,7 +77,8 @@ struct IndexCoordinate {
   model::VariableId joint;
   /// Which member variable the number belongs to, as an index into Auxiliary::members.
   std::size_t member;
-  /// The number within the member: indices over the member's own axes (Member::own), then over its event axes.
+  /// Which number of the member: indices over the axes of the member that the joint variable does not have
+  /// (Member::own), then over its event axes.
   std::vector<IndexId> indices;
   /// Compares two IndexCoordinate nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const IndexCoordinate&) const = default;
@@ -205,7 +206,7 @@ std::vector<CoefId> parts_of(const CoefNode& node);
 /// are added and never removed, so ids stay valid. References that operator[] returns do not survive an addition.
 class Algebra {
  public:
-  /// Adds an index variable and returns its id. Every call adds a new one.
+  /// Adds an index variable and returns its id. Every call adds a new one, even if an equal one exists.
   IndexVarId bound(IndexVar b);
   /// Adds an index variable like `b`, but with the given parent, and returns its id. Every call adds a new one.
   IndexVarId fresh_like(IndexVarId b, std::optional<IndexId> parent);
@@ -271,9 +272,11 @@ class Algebra {
   Substitution replace(IndexVarId b, IndexId by);
 
  private:
-  /// Returns the free index variables of an index expression, from those of its parts.
+  /// Finds the free index variables of an index expression, from those of its parts. It is called once when the
+  /// expression is added; index_vars_of() returns the stored result.
   std::vector<IndexVarId> find_index_vars(const IndexNode& node) const;
-  /// Returns the free index variables of a coefficient, from those of its parts.
+  /// Finds the free index variables of a coefficient, from those of its parts. It is called once when the coefficient
+  /// is added; index_vars_of() returns the stored result.
   std::vector<IndexVarId> find_index_vars(const CoefNode& node) const;
 
   /// All index variables of the arena, by IndexVarId.

@@ -56,8 +56,14 @@ struct Atom {
   bool operator==(const Atom&) const = default;
 };
 
-/// How a guard (a condition on the index variables of a sum) compares its two indices.
-enum class Relation { equal, not_equal, less, greater_equal };
+/// How a guard (a condition on the index variables of a sum) compares its two indices: the same element of a plate, a
+/// different one, an earlier one, or one that is not earlier.
+enum class Relation {
+  equal,         // the element that `left` names is the one that `right` names
+  not_equal,     // they are two different elements of the plate
+  less,          // that of `left` precedes that of `right`
+  greater_equal  // that of `left` is that of `right` or follows it
+};
 /// A condition that limits the sum of a term: either a relation of two indices, or "this observed element has a value".
 struct Guard {
   /// The relation that must be true of `left` and `right`. It is ignored if `present` is set.
@@ -86,8 +92,8 @@ struct Multiplicity {
   bool operator==(const Multiplicity&) const = default;
 };
 
-/// Where terms come from: one statement or one potential of the model. Messages show it, and annealing decides by it
-/// which terms a temperature divides.
+/// The statement or potential of the model that terms of the density come from. Messages show it, and annealing and
+/// tempering decide by it which terms a temperature divides.
 struct Origin {
   /// The statement of the model that the terms come from; none for a potential.
   std::optional<model::StatementId> statement;
@@ -131,30 +137,36 @@ struct Density {
 /// and which concentrations have entries of 0. The default is data with none of these. A list may be shorter than the
 /// model's: the flags that it lacks are false.
 struct ExpandOptions {
-  /// By VariableId: true if the variable is observed with missing values, or is latent with a mask (model::mask_of).
+  /// By VariableId: true if the variable is observed with missing values, whose terms then get the guard `present`, or
+  /// if it is latent with a mask (model::mask_of).
   std::vector<bool> may_be_missing;
-  /// By VariableId: true if the variable becomes latent at its missing values (model::Variable::clamped).
+  /// By VariableId: true if the variable is latent at the elements for which the data have no value, and has the data's
+  /// values at the others (model::Variable::clamped). It is an observed variable on whose missing values others depend,
+  /// or a latent one that is partly observed.
   std::vector<bool> clamped;
-  /// By GivenId: true if the data array is a concentration of which some entries are 0.
+  /// By GivenId: true if the data array is a concentration of a simplex that has some entries of 0 beside positive
+  /// ones. Such an entry of the simplex must keep probability 0 (density/zeros.h).
   std::vector<bool> with_zeros;
 
-  /// Returns true if any of the options is set, so that the density differs from that of the model without data.
+  /// Returns true if any of the options is set. The density differs then from the one without data, so the analysis is
+  /// repeated.
   bool any() const;
 };
 
-/// Returns notes on how the sum of the terms of `d` differs from the log joint. The sum is a lower bound for logistic
-/// links, softmax and absolute values, and it lacks a constant for improper priors. The result has one note for each of
-/// these four kinds that the model has, with the names of the variables; it is empty for most models. Bounds of other
-/// functions (probit, log Gamma) get no note.
+/// Returns notes for reports and fit.json on why the ELBO of a model is not exact. The sum of the terms of `d` is a
+/// lower bound of the log joint for logistic links, softmax and absolute values, and it lacks a constant for improper
+/// priors. The result has one note for each of these four kinds that the model has, with the names of the variables; it
+/// is empty for most models. Bounds of other functions (probit, log Gamma) get no note.
 std::vector<Diagnostic> elbo_notes(const model::Model& m, const Density& d);
 
 /// Returns true if `v` has a separate factor for each of the copies that `x` counts: if `v` owns `x`, is the joint
-/// variable of the owner, or has an axis over the plate that owns `x`.
+/// variable of the owner, or has an axis over the plate that owns `x`. The update of such a variable leaves the count
+/// out, since it concerns one copy; all others multiply by it.
 bool has_factor_per_copy(const model::Model& m, model::VariableId v, const Multiplicity& x);
 
-/// Returns true if the indices `a` and `b` provably differ in every summand of the term. A guard says so, they are
-/// different constants, or they are one index variable with different offsets (t and t-1). False means that this is not
-/// proven.
+/// Returns true if the elements that the indices `a` and `b` name provably differ in every summand of the term. A guard
+/// says so, they are different constants, or they are one index variable with different offsets (t and t-1). False
+/// means that this is not proven. Used for atoms of one variable, to see whether they can belong to one element.
 bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
 
 }  // namespace lehr::density

@@ -17,8 +17,10 @@
 
 namespace lehr::density {
 
-/// Expands the statements and potentials of one model and appends their terms to a Density. Errors go to the
-/// diagnostics; a function that reports an error returns the polynomial 0, and the expansion goes on to find more.
+/// Expands the statements and potentials of one model and appends their terms to a Density. A latent index z[n] becomes
+/// a selector: an index variable k with the indicator [z[n] = k]. Functions without a closed form get a local bound
+/// with a tangent point, or another auxiliary variable. Errors go to the diagnostics; a function that reports an error
+/// returns the polynomial 0, and the expansion goes on to find more.
 class Expander {
  public:
   /// Sets up the expansion of `m` into `out`. `m` grows by auxiliary variables. `draws` chooses the expansion for a
@@ -41,7 +43,8 @@ class Expander {
     /// The index variable, which ranges over the values of the category.
     IndexVarId bound;
   };
-  /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
+  /// A part of the model around which the sums over its selectors are put when it has been expanded: a statement or a
+  /// sum(...). A function such as log is applied inside these sums, for each value of the latent index.
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced, and those of `selectors`.
     std::set<IndexVarId> index_vars;
@@ -55,7 +58,7 @@ class Expander {
     const math::Spelling* spelling = nullptr;
     /// The expression that the user gave for the parameter.
     model::ExprId value;
-    /// A polynomial that is read instead of `value`, if there is one.
+    /// Read instead of `value` if it is set: exclude_above_total() sets it where a number of trials is impossible.
     std::optional<Poly> instead = {};
   };
   /// The parameters of the distribution that is being expanded, by their canonical names. Inside the formula of a
@@ -146,9 +149,11 @@ class Expander {
 
   // impossible.cpp: values with probability 0
 
-  /// Returns the logarithm of a coefficient as a polynomial. In a statement, the literal 0 becomes exclude_where(1).
+  /// Returns the logarithm of a coefficient as a polynomial. In a statement, 0 means an impossible choice: the literal
+  /// 0, and a step function where it is 0, become log odds of -1e15 (exclude_where), as log 0 is not finite.
   Poly log_of_data(CoefId c);
-  /// Returns log(1 - c) of a coefficient as a polynomial. In a statement, the literal 1 becomes exclude_where(1).
+  /// Returns log(1 - c) of a coefficient as a polynomial. In a statement, the literal 1 means an impossible choice: the
+  /// result is log odds of -1e15 (exclude_where), as log 0 is not finite.
   Poly log1m_of_data(CoefId c);
   /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
   /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
@@ -167,14 +172,16 @@ class Expander {
 
   // augment.cpp: auxiliary variables
 
-  /// Returns the logarithm of a rate or probability p of the statement. It is log_of_sum(p) if the statement is of
-  /// observed counts or categories, and p is a sum that is not data alone; else log(p).
+  /// Returns the logarithm of a rate or probability p of the statement. If the statement is of observed counts or
+  /// categories, and p is a sum that is not data alone, it is the lower bound with an auxiliary category (log_of_sum);
+  /// else log(p).
   Poly family_log(const Poly& p);
   /// Returns the lower bound of log sum_k m_k with an auxiliary category a, the source of each count: sum_k [a = k] log
   /// m_k, to which the ELBO adds the entropy of a. For Poisson and Multinomial counts, the model with the category has
   /// the same posterior of all other variables. A negative summand or a second sum over a plate is an error.
   Poly log_of_sum(const Poly& p);
-  /// Returns log t of one summand. Indicators of selectors stand outside the logarithm, since one of them is 1.
+  /// Returns log t of one summand t of the sum in log_of_sum(). Indicators of selectors stand outside the logarithm,
+  /// since exactly one of them is 1.
   Poly log_of_summand(const Term& t);
   /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000), or the
   /// tangent plane of its expectation if the guide asks for it. Either has a point for each element of the statement,
@@ -184,7 +191,8 @@ class Expander {
   /// category have one cut), with the bound of log_logistic() at each cut. There is a tangent point for each element of
   /// the statement and each cut, whatever the category.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
-  /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
+  /// Returns log(1 - exp(-p)), a part of the log probability between two cuts at the distance p (log_ordered). p is
+  /// data or one positive variable; anything else is an error.
   Poly log_gap(const Poly& p);
   /// Returns log probit(sign * argument), where probit is the Normal distribution function. It is exact for data.
   /// Otherwise the statement must be of an observed bit. Then it adds a Normal variable about the argument that is
@@ -212,14 +220,15 @@ class Expander {
     struct Side {
       /// 1 for an upper end (values above it are censored), -1 for a lower end.
       double sign;
-      /// `limit` is the limit; `beyond` is 1 where the observed value is beyond it, else 0.
+      /// The coefficients of this limit: `limit` is its value; `beyond` is 1 where the observed value is beyond it,
+      /// else 0.
       CoefId limit, beyond;
     };
     /// The limits of the censored statement, one or two.
     std::vector<Side> sides;
   };
-  /// Returns the coefficients that say which elements of the present observed statement are censored, and where. A
-  /// value at a limit counts as beyond it.
+  /// Returns the coefficients that say which elements of the observed statement under expansion are censored, and
+  /// where. A value at a limit counts as beyond it.
   Censoring censoring(const model::Limits& limits);
   /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
   /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
@@ -230,7 +239,8 @@ class Expander {
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
   Poly times_part_indicator(model::ExprId part, std::size_t k, Poly p);
-  /// Returns the log density of a mixture; `density` gives that of each part.
+  /// Returns the log density of a mixture given the variable that selects the part: the sum over the parts of the
+  /// indicator of the part times its log density, which `density` gives.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
   /// model).
@@ -244,8 +254,9 @@ class Expander {
   /// vector's components; `bound` is the family row of a tangent point.
   model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                                   std::optional<model::PlateId> values, const math::FamilyRow* bound);
-  /// Returns the plate of the values of a source: `fixed` single summands, then the elements of `spread`. It adds a
-  /// plate to the model, unless `fixed` is 0: then it returns `spread`.
+  /// Returns the plate of the values of a source, the auxiliary category that says from which summand of a rate a count
+  /// came. Its elements are `fixed` single summands, then the elements of `spread`, if given. It is a new plate of the
+  /// model, unless `fixed` is 0: then it is `spread`.
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
   /// Moves the observed count of a term with a source from the coefficient to a multiplicity that the source owns: each
   /// count has a source of its own.
@@ -261,8 +272,8 @@ class Expander {
     /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
-  /// Returns the index variables that p depends on and does not sum over, as indices. For a sampler, selectors are left
-  /// out.
+  /// Returns the index variables that p depends on and does not sum over, as indices: the element of a tangent point
+  /// that is added for p. For a sampler, selectors are left out.
   std::vector<IndexId> element_of(const Poly& p);
   /// Adds a tangent point with one element for each value of the index variables that element_of() returns. `bound` is
   /// the family row of the point.
@@ -290,31 +301,38 @@ class Expander {
 
   /// Returns true if the predictor is Normal under the posterior: a sum of Normal variables and points, times data.
   bool is_normal(const Poly& eta) const;
-  /// Returns true if a logistic or probit link of this predictor takes its expectation, and no bound of it.
+  /// Returns true if a logistic or probit link of this predictor gets the tangent plane of its expectation under the
+  /// posterior, instead of a bound or an auxiliary variable. The guide must ask for it (Guide::gaussian_links), and the
+  /// predictor be Normal. It is false for a sampler, in a mixture, and where a latent category, bit or spin switches
+  /// the predictor.
   bool takes_expectation(const Poly& eta) const;
-  /// Returns the tangent plane of an expectation at a point, as a polynomial in the predictor.
+  /// Returns the tangent plane of an expectation at a point, as a polynomial in the predictor: offset + tangent * eta -
+  /// curvature * eta^2, with statistics of the point.
   Poly tangent_plane(const TangentPoint& point, const Poly& eta);
-  /// Returns exp(eta) of a Normal predictor, which the expression `id` of the model is: a mark in place of it, which
-  /// log() turns into eta, and without_exponentials() into a tangent plane.
+  /// Returns exp(eta) of a Normal predictor, which the expression `id` of the model is, as a mark: an opaque atom that
+  /// log() replaces by eta, and without_exponentials() by a tangent plane. For a sampler it is an error.
   Poly exponential(model::ExprId id, const Poly& eta);
-  /// Returns the exponent of a mark of exponential(); null for other atoms.
+  /// Returns the predictor eta if the atom is a mark of exponential(eta); nothing for other atoms.
   std::optional<Poly> exponent_of(const Atom& x);
-  /// Returns the polynomial with tangent planes in place of the marks of exponential().
+  /// Returns the polynomial of a complete statement with tangent planes of expectations in place of the marks of
+  /// exponential(). A mark with a factor or sign for which the plane is no bound is an error.
   Poly without_exponentials(Poly p);
 
   // switches.cpp: a tangent point for each value of a switch
 
   /// One element of a variable: the variable, and one index for each of its axes.
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
-  /// Returns the selectors that occur free in p, as indices; none for a sampler.
+  /// Returns the selectors (index variables in place of latent categories) that p depends on and does not sum over, as
+  /// indices. A tangent point gets an element for each of their values. None for a sampler.
   std::vector<IndexId> free_selectors(const Poly& p) const;
   /// Returns true if the formula has an absolute value, or a parameter of the distribution is a link (logistic, probit,
   /// softmax, ordered_logistic): these have local bounds.
   bool needs_local_bound(const model::Distribution& d, const math::Expr& formula) const;
   /// Returns true if the indices mention no index variables but the statement's own, also inside lookups.
   bool uses_only_own_indices(const std::vector<model::Index>& indices) const;
-  /// Returns the first three latent bits and spins in the parameters, those whose element is determined by the element
-  /// of the statement (uses_only_own_indices).
+  /// Returns the latent bits and spins, at most three, that switch the parameters of a distribution, so that the caller
+  /// expands its density for each of their values. Only those count whose element is determined by the element of the
+  /// statement (uses_only_own_indices).
   std::vector<Element> switching_bits(const model::Distribution& d);
   /// Returns 1 minus a bit, times p. If p has expectations of links, 1 - x is a statistic of its own: planes are large
   /// far from their points, so that those of x and 1 - x may not cancel by rounding.
@@ -327,21 +345,26 @@ class Expander {
 
   /// Returns the function call that is the whole of a parameter, as logistic(e) in Bernoulli(logistic(e)), or null.
   const model::Apply* link(const Arguments& arguments, const std::string& name) const;
-  /// Returns a formula of a family over the value and parameters of the statement. `event` maps the formula's index
-  /// symbols to index expressions.
+  /// Translates a formula of a family, such as its log density, to a polynomial in statistics: the value of the
+  /// statement and `arguments` take the place of its symbols. `event` maps the formula's index symbols to index
+  /// expressions.
   Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns a function call in a formula of a family. Logarithms of probabilities and links get their own expansions.
+  /// Translates a function call in a formula of a family to a polynomial in statistics. Logarithms of probabilities and
+  /// links get their own expansions.
   Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
-  /// Returns the component `at` of a parameter, converted to its canonical form (sd to precision).
+  /// Returns the component `at` of a parameter as a polynomial in statistics, converted to its canonical form (sd to
+  /// precision).
   Poly argument(const Argument& a, std::vector<IndexId> at);
-  /// Returns the log determinant of a matrix parameter, in its canonical form.
+  /// Returns the log determinant of a matrix parameter, in its canonical form (covariance to precision), as a
+  /// polynomial.
   Poly argument_logdet(const Argument& a);
-  /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
-  /// replaces the value, it returns that.
+  /// Returns the component `at` of the value of the statement's variable as a polynomial. If value_override_ is set, as
+  /// for a censored observation, it returns that.
   Poly value(std::vector<IndexId> at);
   /// Returns the log density of a distribution at the statement's value, as a polynomial in statistics.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
-  /// Returns the given formula of the distribution's family: its log density, or the log probability of a tail.
+  /// Translates a formula of the distribution's family, its log density or the log probability of a tail, to a
+  /// polynomial in statistics at the statement's value.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
@@ -363,7 +386,8 @@ class Expander {
   /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0. It reports nothing if the
   /// statement was already reported as too large.
   Poly fail(std::string why, std::vector<std::string> notes = {});
-  /// Returns true if the variable is observed and its statement has limits.
+  /// Returns true if the variable is observed and its statement has limits: its values are then censored from a limit
+  /// on.
   bool is_censored(model::VariableId v) const;
   /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
@@ -374,7 +398,7 @@ class Expander {
   Density& out_;
   /// The algebra of that density, which stores indices and coefficients.
   Algebra& a_;
-  /// What the data decide about the terms.
+  /// What the data decide about the terms: missing values, masks, and concentrations of 0.
   const ExpandOptions& options_;
   /// True if the density is for a sampler, see expand_for_draws().
   const bool draws_;
@@ -385,7 +409,8 @@ class Expander {
   std::map<model::IndexVarId, IndexId> bound_;
   /// The scopes that are open: the statement first, then enclosing sums.
   std::vector<Scope> scopes_;
-  /// The text that messages point to: the statement, or the distribution that is being expanded.
+  /// The place in the model file that error messages point to: that of the statement, or of the distribution in it that
+  /// is being expanded.
   Span span_;
   /// The statement that is being expanded; none for a potential.
   std::optional<model::StatementId> statement_;
@@ -395,26 +420,31 @@ class Expander {
   /// the statement's element; for a Multinomial, the index of the component follows. log_of_sum() adds a source that
   /// has a value for each such element.
   std::vector<IndexId> log_element_;
-  /// A polynomial that stands in place of the value of the statement's variable.
+  /// Read in place of the value of the statement's variable if it is set: an auxiliary variable or the limit, in a
+  /// censored statement.
   std::optional<Poly> value_override_;
   /// The latent bits and spins that sum_over_bit_values() has fixed, with their values.
   std::map<Element, double> fixed_bits_;
-  /// The same values as flags (true: 1, or spin +1), in the order of the bits.
+  /// The values of the bits and spins that sum_over_bit_values() has fixed, as flags (true: 1, or spin +1), in the
+  /// order of the bits. Each setting of them has tangent points of its own.
   std::vector<bool> bit_values_;
   /// The part of a mixture that is being expanded; none outside mixtures.
   std::optional<std::size_t> part_;
-  /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.
+  /// The key by which auxiliary() finds a variable that it has added: host, kind, axes, values, family row of a bound,
+  /// setting of bits, mixture part.
   using AuxiliaryKey =
       std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
   /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// A predictor below exp(...), and its point.
+  /// The predictor eta below exp(eta), and the tangent point of the expectation of exp(eta).
   struct Exponent {
-    TangentPoint point;  // the point, at the element whose indices `eta` mentions
-    Poly eta;            // the predictor
+    /// The tangent point, at the element that is given by the index variables of `eta`.
+    TangentPoint point;
+    /// The predictor, as it was expanded last: with the index variables of that occurrence.
+    Poly eta;
   };
-  /// The predictors below exp(...), by their expression and the setting of bits.
+  /// The predictors below exp(...), by the statement's variable, their expression and the setting of bits.
   std::map<std::tuple<model::VariableId, model::ExprId, std::vector<bool>>, Exponent> exponents_;
   /// True if the distribution that is being expanded (the main one, `start` or a part of a mixture) has no normaliser:
   /// its family has none, or a parameter of a prior is the literal 0 where its logarithm or lgamma is taken. Constant

@@ -8,8 +8,10 @@
 
 namespace lehr {
 
-/// Expands the log joint like expand(), with one auxiliary variable of a link or absolute value for each element of the
-/// statement. Points for the other values of a switch would have no density that they could be drawn from.
+/// Expands the log joint of a model into a sum of terms for the Gibbs sampler, which must draw every auxiliary
+/// variable. A link or absolute value gets one auxiliary variable for each element of the statement, where expand()
+/// adds a tangent point for each value of a latent switch; the points of the values that the switch does not have could
+/// not be drawn. Returns nothing if some part has no expansion; `diagnostics` has the reasons.
 std::optional<Expanded> expand_for_draws(const model::Model& model, const density::ExpandOptions& options,
                                          Diagnostics& diagnostics);
 

@@ -9,7 +9,8 @@
 
 namespace lehr::density {
 
-/// A sum of terms. Their origins are set when the statement is finished.
+/// A sum of terms: the value of an expression or the log density of a statement while the density is being made.
+/// Term::origin is set when the statement is finished.
 using Poly = std::vector<Term>;
 
 /// Returns the polynomial of one term without statistics, whose coefficient is `c`.
@@ -37,7 +38,8 @@ Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by);
 /// Returns true if the term mentions `b` with an offset, as in x[b - 1]. Such an occurrence can only be replaced by an
 /// index variable or a constant, to which the offset is added.
 bool mentions_with_offset(Algebra& a, const Term& t, IndexVarId b);
-/// Returns the term with new index variables in place of all that it sums over.
+/// Returns the same term with a new index variable in place of each that it sums over. multiply() does so before it
+/// joins the sums of two terms.
 Term rename_index_vars(Algebra& a, Term t);
 
 /// Adds to `out` the index variables that an atom mentions, also inside lookups.
@@ -50,12 +52,12 @@ void collect(const Algebra& a, const Guard& g, std::set<IndexVarId>& out);
 /// latent variables or on conditions.
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p);
 
-/// Returns an equal polynomial with fewer terms: all terms without atoms, guards and multiplicities become one term,
-/// and like terms are added up.
+/// Returns an equal polynomial with fewer terms, so that a product of it has fewer: all terms without atoms, guards and
+/// multiplicities become one term, and like terms are added up.
 Poly compacted(Algebra& a, const model::Model& m, const Poly& p);
 
-/// The largest total weight() of the terms of one statement or potential, and the most terms of a product in it. Beyond
-/// it the statement is refused.
+/// The largest total weight() of the terms of one statement or potential, and the most terms of a product in it. A
+/// statement that exceeds it is reported as an error, so that the compiler does not run out of memory or time.
 inline constexpr std::size_t kMaxTerms = 50'000;
 /// Returns what a term counts towards kMaxTerms: 1, and 1 more for each guard.
 inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }
@@ -65,8 +67,8 @@ inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }
 /// term is split by a guard: x[i] * x[j] becomes (x[i]^2 where j = i) + (x[i] * x[j] where j != i). It stops early when
 /// the terms weigh more than kMaxTerms, and the caller then reports the statement.
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term t);
-/// Returns a text for lists of index expressions in a term. The texts of two terms are equal if and only if the lists
-/// are equal up to the names of the terms' index variables.
+/// Returns a text by which callers compare index expressions of different terms: it is equal for two terms if and only
+/// if their `lists` are equal up to the names of the terms' index variables.
 std::string index_key(const Algebra& a, const Term& t, const std::vector<std::vector<IndexId>>& lists);
 /// Returns the terms with like terms added up: terms of one origin that differ in the names of index variables and in
 /// coefficients only. Terms with coefficient 0 are dropped.

@@ -37,8 +37,8 @@ std::string print(Names& names, CoefId c);
 std::string print(Names& names, const Atom& atom);
 /// Returns the text of a condition on a sum, such as `t >= 1` or `present(x[n])`.
 std::string print(Names& names, const Guard& g);
-/// Returns the text of a statistic with the variable's name and without its plate indices: "log theta[k]", "mu^2",
-/// "lgamma(shape)".
+/// Returns the text of a statistic for error messages, with the variable's name and without its plate indices: "log
+/// theta[k]", "mu^2", "lgamma(shape)".
 std::string print_statistic(const model::Model& m, const Atom& atom);
 /// Returns the text of a term, its sum and guards included. Names of index variables start anew.
 std::string print(const model::Model& m, const Algebra& a, const Term& t);
@@ -49,8 +49,8 @@ std::string print_poly(const model::Model& m, const Density& d, const Poly& p);
 
 namespace lehr {
 
-/// Returns the text of a whole density: each statement or potential with its line in `source`, then its terms, one a
-/// line.
+/// Returns the text of a whole density, as `lehr emit --as density` prints it: each statement or potential with its
+/// line in `source`, then its terms, one a line.
 std::string print(const model::Model& model, const density::Density& density, const Source& source);
 
 }  // namespace lehr

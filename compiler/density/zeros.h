@@ -6,10 +6,10 @@
 
 namespace lehr::density {
 
-/// Rewrites the terms of `d` that read log x_k of a Dirichlet variable x whose concentration has zeros in the data.
-/// Where the concentration of entry k is 0 (bound as kZeroConcentration), every term outside the prior reads the
-/// constant -1 / kZeroConcentration instead of log x_k. `with_zeros`, by GivenId, marks the data arrays that are
-/// concentrations with zeros.
+/// Keeps an entry of a Dirichlet variable x at probability 0 where the data give it concentration 0 (bound as
+/// kZeroConcentration). Every term outside the prior that reads log x_k reads the constant -1 / kZeroConcentration for
+/// such an entry k instead, so that no counts make it probable. `with_zeros`, by GivenId, marks the data arrays that
+/// are concentrations with zeros; without any, `d` stays as it is.
 void replace_zero_entries(const model::Model& m, const std::vector<bool>& with_zeros, Density& d);
 
 }  // namespace lehr::density

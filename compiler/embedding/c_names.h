@@ -6,27 +6,30 @@
 
 namespace lehr {
 
-/// Returns the names of C library functions, with `main` and `std`, which a C++ namespace cannot have.
+/// Returns the names that the C++ namespace of a built model must not have: those of C library functions, `main` and
+/// `std`.
 const std::set<std::string>& c_library();
 
-/// Converts the ASCII letters of a name to upper case.
+/// Returns the name with its ASCII letters in upper case, for macros of the C header.
 std::string upper_case(std::string name);
 
-/// Transliterates a name to ASCII letters, digits and underscores: μ₀ becomes mu0, ж becomes u0436. An underscore is
-/// put before a digit at the beginning. Different names may give the same result.
+/// Transliterates a name of the model to an identifier of ASCII letters, digits and underscores, for generated C code:
+/// μ₀ becomes mu0, ж becomes u0436. An underscore is put before a digit at the beginning. Different names may give the
+/// same result, and reserved words are not changed; NameScope::add() sees to both.
 std::string ascii_identifier(const std::string& name);
 
-/// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.
+/// Chooses distinct C identifiers for names of the model in one scope of a generated header, such as the members of a
+/// struct or functions with one prefix.
 class NameScope {
  public:
-  /// Makes a scope in which the identifiers in `used` are in use already.
+  /// Makes a scope in which the identifiers in `used` are in use already, so that add() does not return them.
   explicit NameScope(std::set<std::string> used = {}) : used_(std::move(used)) {}
-  /// Returns an identifier for a name of the model: its transliteration, with underscores appended until it is new here
-  /// and is not a word of C or C++ or a macro of their headers.
+  /// Returns an identifier for a name of the model, and marks it as used: its transliteration, with underscores
+  /// appended until it is new here and is not a word of C or C++ or a macro of their headers.
   std::string add(const std::string& name);
 
  private:
-  std::set<std::string> used_;  // the identifiers in use
+  std::set<std::string> used_;  // the identifiers that add() has returned or that were in use before
 };
 
 }  // namespace lehr

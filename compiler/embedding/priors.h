@@ -9,19 +9,23 @@
 
 namespace lehr {
 
-/// The inputs of the model that hold its updatable prior: a built object can write its posterior into them, as the
-/// prior for further data.
+/// The inputs of a built model that hold its updatable prior: NAME_update of a built object writes the posterior into
+/// them, as the prior for further data.
 struct Priors {
-  /// Inputs with the weight, 1 or 0, of the prior that is written in the model, and of the earlier posterior.
+  /// Two inputs, weights that are 1 or 0: whether the prior written in the model counts, and whether the earlier
+  /// posterior does.
   model::GivenId model_prior_weight, posterior_weight;
-  /// Inputs with parameters of the earlier posterior, and their names in a posterior ("mu.mean").
+  /// The inputs that hold the parameters of the earlier posterior, each with the name of its parameter in a posterior
+  /// ("mu.mean").
   std::vector<std::pair<model::GivenId, std::string>> parameters;
 
-  /// Returns true if the input is part of the prior.
+  /// Returns true if the input `g` holds part of the updatable prior (a weight or a parameter), so that programs do not
+  /// pass it as data.
   bool has(model::GivenId g) const;
 };
 
-/// Changes the tables so that these inputs belong to the state and no longer to the data.
+/// Changes the tables of a built object so that the inputs of its updatable prior belong to the state, where
+/// NAME_update writes them, and no longer to the data that the program passes.
 void move_priors_to_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables);
 
 }  // namespace lehr

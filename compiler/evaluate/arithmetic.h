@@ -5,20 +5,22 @@
 
 namespace lehr {
 
-/// Returns true for a value that no further summand changes, so that sums stop at it. It is false for every real
-/// number: a sum that is NaN stays NaN.
+/// Returns false: a sum of real numbers is always added up to its end, also if it is NaN. For other types of numbers an
+/// overload returns true for a value that no further summand changes, such as a table that is too large; Arithmetic
+/// then stops the sum.
 constexpr bool is_undefined(double) { return false; }
 
-/// A visitor of the nodes whose entries are sums and products of entries of their operands. It returns entry (i, j) of
-/// the node. A Number has the arithmetic operators and is_undefined(). A Binary is left to the user: which of its
-/// operands is evaluated first decides which category without a value ModelEvaluator::unknown names.
+/// A visitor of expression nodes that evaluates those whose entries are sums and products of entries of their operands,
+/// for numbers of any type. It returns entry (i, j) of the node. `Number` has the arithmetic operators and
+/// is_undefined(). A Binary is left to the user: which of its operands is evaluated first decides which category
+/// without a value ModelEvaluator::unknown names.
 template <class Number, class Entry>
 struct Arithmetic {
-  const ModelEvaluator& evaluator;  // gives sizes and the values of index variables
-  const IndexValues& at;            // where the node is evaluated
-  std::size_t i, j;                 // which entry
-  Number zero;                      // the number 0
-  Entry entry;                      // entry(e, at, i, j) returns an entry of an operand
+  const ModelEvaluator& evaluator;  // gives sizes of plates and runs over their indices
+  const IndexValues& at;            // values of the index variables at which the node is evaluated
+  std::size_t i, j;                 // the entry that is evaluated: row (or position in a vector) and column
+  Number zero;                      // the number 0, with which sums begin
+  Entry entry;                      // function: entry(e, at, i, j) returns an entry of an operand
 
   /// Returns entry (i, j) of a negated expression, as the overloads do for the other kinds of nodes.
   Number operator()(const model::Negate& n) const { return -entry(n.operand, at, i, j); }

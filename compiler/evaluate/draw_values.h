@@ -12,7 +12,8 @@
 
 namespace lehr {
 
-/// Returns the random generator with which an element is drawn. The generator must outlive the call of draw_values().
+/// A function that returns the random generator with which draw_values() draws an element, so that each element can
+/// have its own random numbers. The generator must outlive the call of draw_values().
 using RngOf = std::function<Rng&(Element)>;
 
 /// Returns a draw of one element of a statement, whose family must have FamilyRow::draw, given the parameters of its

@@ -10,13 +10,14 @@
 
 namespace lehr {
 
-/// An array of doubles by name and length (number of elements).
+/// A variable's array of doubles that a run would allocate: its name and its number of elements, for too_large().
 struct SizedArray {
-  std::string name;   // of the variable
-  double length = 0;  // elements; a double, since it may be huge
+  std::string name;   // name of the variable
+  double length = 0;  // number of elements; a double, since it may be huge
 };
 
-/// Returns the size of every variable's values. Any fit needs more than their sum; auxiliary variables count as 0.
+/// Returns how many doubles the values of each variable take, for too_large(). Any fit needs more than their sum;
+/// auxiliary variables count as 0.
 std::vector<SizedArray> value_sizes(const model::Model& m, const BoundData& data);
 
 /// Returns an error of ExitCode::data if all arrays together exceed the memory that this process may use

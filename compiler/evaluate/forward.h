@@ -25,29 +25,30 @@ using IndexValues = std::vector<std::int64_t>;
 
 /// The value of an expression: a number (empty shape), a vector or a row-major matrix.
 struct Tensor {
-  std::vector<std::size_t> shape;  // extents
-  std::vector<double> values;      // row-major
+  std::vector<std::size_t> shape;  // extents of the axes: none for a number, two for a matrix
+  std::vector<double> values;      // the entries, row-major
 };
 
 /// One element of a variable, addressed by its position in the packed order of BoundArray. Event axes are not part of
 /// the position: a vector counts as one element.
 struct Element {
-  model::VariableId variable;  // the variable it belongs to
-  std::size_t position = 0;    // row-major over the plates
+  model::VariableId variable;  // the variable whose element it is
+  std::size_t position = 0;    // number of the element among those of the variable, row-major over its plates
   /// Orders elements by variable, then by position.
   auto operator<=>(const Element&) const = default;
 };
 
-/// The values of all variables of a model, and evaluation of the model at them.
+/// The values of all variables of a model, and a plain interpreter of the model at them: expressions, parameters of
+/// distributions and log densities of single elements. Simulation, scores and the normalisers of tempering use it.
 class ModelEvaluator {
  public:
   /// Starts with the data as values of observed variables and NaN (unknown) everywhere else. Model and data must
   /// outlive the object. Auxiliary variables have no values, since expressions never name them.
   ModelEvaluator(const model::Model& model, const BoundData& data);
 
-  /// Returns the model that is evaluated.
+  /// Returns the model whose expressions and densities this object evaluates.
   const model::Model& model() const { return model_; }
-  /// Returns the data to which the model is bound.
+  /// Returns the data that the constructor was given: values of inputs and constants, and sizes of plates.
   const BoundData& data() const { return data_; }
 
   /// Returns the present values of all elements of a variable, packed as in a BoundArray, for reading and writing.
@@ -69,8 +70,8 @@ class ModelEvaluator {
   std::size_t elements(model::VariableId v) const;
   /// Returns the number of values of one element: 1 for a number, the length of a vector, the entries of a matrix.
   std::size_t width(model::VariableId v) const;
-  /// Returns the number of categories of a categorical variable, the length of a vector or the order of a matrix; 1 for
-  /// other variables.
+  /// Returns the number that sizes the distribution of a variable: the number of categories of a categorical variable,
+  /// the length of a vector or the order of a matrix; 1 for other variables.
   std::size_t extent(model::VariableId v) const;
 
   /// Returns the number of values that a discrete variable can have: categories, or 2 for bits and spins.
@@ -78,23 +79,26 @@ class ModelEvaluator {
   /// Returns the k-th value of a discrete variable: k for a category or bit, -1 or +1 for a spin.
   double state(model::VariableId v, std::size_t k) const;
 
-  /// Returns the element that an expression refers to as a whole, such as the vector `theta[d]`. Returns nothing for
-  /// any other expression, such as a reference to one entry of a vector or to several elements.
+  /// Returns the element that an expression refers to as a whole: element d of theta for the vector `theta[d]`. Returns
+  /// nothing for any other expression, such as a reference to one entry of a vector or to several elements.
   std::optional<Element> named(model::ExprId id, const IndexValues& at) const;
 
   /// Returns the offset in values() of the first number that a reference such as `mu[z[n]]` reads. Discrete variables
-  /// among its indices are used at their present values, unknown ones as 0.
+  /// among its indices are used at their present values; one without a value counts as 0.
   std::size_t variable_address(const model::VariableRef& r, const IndexValues& at) const;
 
-  /// Returns the range of elements that a reference such as `theta[d]` or `b[g[n]]` reads: the position of the first,
-  /// and one past the last. Discrete indices are treated as by variable_address().
+  /// Returns the elements that a reference such as `theta[d]` or `b[g[n]]` reads, as positions (Element::position) of
+  /// the first, and one past the last. Discrete variables among its indices are used at their present values; one
+  /// without a value counts as 0.
   std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const IndexValues& at) const;
 
-  /// Returns values of the index variables that are all 0.
+  /// Returns 0 for every index variable; the caller then sets those that it needs.
   IndexValues origin() const { return IndexValues(model_.index_vars.size(), 0); }
-  /// Returns the values of the index variables at an element: those of its own statement; all others are 0.
+  /// Returns the values of the index variables of an element's own statement that address the element; all others are
+  /// 0.
   IndexValues at(Element e) const;
-  /// Returns the element that a statement defines at these values of the index variables.
+  /// Returns the element of a statement's variable that these values of the statement's index variables address. It is
+  /// the inverse of at().
   Element element(const model::Statement& s, const IndexValues& at) const;
   /// Calls `visit` for every combination of values of the index variables `bounds`, the last varying fastest (the
   /// packed order of elements), with `at` set to it. An index variable of a nested plate runs over the row of its
@@ -113,7 +117,8 @@ class ModelEvaluator {
     return rank == 0 ? 0 : rank == 1 ? i : i * extent_of(e, 1) + j;
   }
 
-  /// Evaluates an expression at these values of the index variables. Missing values are treated as by entry().
+  /// Evaluates a whole expression at these values of the index variables. A missing value is read as NaN; the first
+  /// discrete one is recorded for unknown().
   Tensor value(model::ExprId e, const IndexValues& at) const;
   /// Returns one entry of an expression at these values of the index variables: entry i of a vector, or (i, j) of a
   /// matrix. A scalar expression has the same value for all i and j. A missing value is read as NaN; the first discrete
@@ -131,18 +136,19 @@ class ModelEvaluator {
   /// constants, except that a latent variable with limits has the density before truncation, and -inf outside them.
   ///
   /// A censored value contributes the probability of its tail. Missing entries of a Normal vector are integrated out,
-  /// if some are observed. Returns NaN if a discrete value is missing that was read since the last clear(): see
-  /// unknown().
+  /// if some are observed. Returns NaN if the element has no value, or if a discrete value that was read since the last
+  /// clear() is missing: see unknown().
   double log_density(const model::Statement& s, const IndexValues& at) const;
-  /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
-  /// to 0 or 1. Returns nothing for other expressions.
+  /// Returns log p and log(1 - p) if the expression, a probability p, is the logistic or probit of a number; accurate
+  /// even if p rounds to 0 or 1. Returns nothing for other expressions.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
   /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
   /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.
   std::pair<double, double> limits(const model::Statement& s, const IndexValues& at) const;
 
-  /// Returns the first discrete element without a value that was read since the last clear(); a result computed
-  /// meanwhile is not usable. Sums over discrete variables find out this way what they must sum over.
+  /// Returns the first discrete element without a value that an evaluation has read since the last clear(), or nothing
+  /// if it read none. A result computed meanwhile is not usable. Sums over discrete variables find out this way what
+  /// they must sum over.
   const std::optional<Element>& unknown() const { return unknown_; }
   /// Clears the record of a discrete element without a value, which unknown() returns. Call it before an evaluation.
   void clear() const { unknown_.reset(); }
@@ -150,25 +156,28 @@ class ModelEvaluator {
  private:
   /// Returns the number of elements of a plate.
   std::int64_t size(model::PlateId p) const { return data_.sizes[p.index()]; }
-  /// Returns the row of a nested plate that contains this position.
+  /// Returns the number of the row of a nested plate that contains this position among the elements of all rows.
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
-  /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
+  /// Returns the position along its plate of the element that one index of a reference selects: for the index `z[n]` of
+  /// `mu[z[n]]`, the value of z[n], or 0 if it has none. For a nested plate, `row` is the position in its parent, and
+  /// the result counts the elements of all rows.
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const IndexValues& at) const;
-  /// Returns the offset of the first number that the indices select in an array with these axes, event axes included.
+  /// Returns the offset of the first number that a reference with these indices reads in an array with these axes, of
+  /// which the last `event_rank` are event axes. Axes without an index are read from their beginning.
   std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
                       const std::vector<model::Index>& indices, const IndexValues& at) const;
-  /// Returns the offset of the first number that a reference to data reads.
+  /// Returns the offset, in the packed values of an input, of the first number that a reference to it reads.
   std::size_t given_address(const model::GivenRef& r, const IndexValues& at) const;
-  /// Returns the value at an offset in the packed values of a variable. If it is discrete and missing, the element is
-  /// recorded for unknown().
+  /// Returns the value at an offset in the packed values of a variable. If it is NaN and the variable is discrete, the
+  /// element is recorded for unknown(), unless one is recorded already.
   double read(model::VariableId v, std::size_t at) const;
 
   const model::Model& model_;
   const BoundData& data_;
-  std::vector<std::vector<double>> values_;  // by VariableId
+  std::vector<std::vector<double>> values_;  // by VariableId: the packed values of all elements, NaN where unknown
   /// By GivenId and by VariableId: all axes of each input and variable, event axes last.
   std::vector<std::vector<model::PlateId>> given_axes_, variable_axes_;
-  mutable std::optional<Element> unknown_;  // see unknown()
+  mutable std::optional<Element> unknown_;  // the first discrete element without a value that was read; see unknown()
 };
 
 }  // namespace lehr

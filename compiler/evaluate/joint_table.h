@@ -9,14 +9,16 @@
 
 namespace lehr {
 
-/// A number for every joint value of discrete elements.
+/// The value of a quantity, such as an expression or a log density, at every joint value of discrete elements.
 struct JointTable {
-  std::vector<Element> scope;       // the elements, ascending; empty: the number depends on none
-  std::vector<std::size_t> states;  // how many values each of them has
-  std::vector<double> values;       // row-major, the last element fastest
+  std::vector<Element> scope;       // the elements, ascending; empty: the quantity depends on none
+  std::vector<std::size_t> states;  // how many values each element of `scope` has
+  /// At each joint value, row-major, the last element fastest; empty: the table would be too large.
+  std::vector<double> values;
 };
 
-/// Tabulates log densities over the unknown discrete elements that they depend on.
+/// Tabulates log densities over the discrete elements without a value that they depend on, for sums over these
+/// elements. It evaluates whole tables, which is faster than the density at each joint value.
 class JointTabulator {
  public:
   /// `forward` must outlive the object. It has the values of all elements but those that a table is over, which are
@@ -24,20 +26,23 @@ class JointTabulator {
   JointTabulator(ModelEvaluator& forward, std::function<bool(Element)> is_summed)
       : forward_(forward), is_summed_(std::move(is_summed)) {}
 
-  /// Returns log p(element | parents) of an element that is a number and has a value.
+  /// Returns the table of log p(element | parents), for an element that is a number and has a value, over the elements
+  /// without a value that it depends on.
   ///
   /// Returns nothing for other elements, and for statements with limits or with parts (a mixture). Nor is there a table
   /// if it would have more than 65,536 entries, or if it depends on an element that may not be in a table. The density
-  /// must be a formula of numbers alone, and no parameter may be the logistic or probit of a number, since the
-  /// accurate logarithms of such a probability (ModelEvaluator::logarithms) have no table.
+  /// must be a formula of numbers alone, and no parameter may be the logistic or probit of a number, since the accurate
+  /// logarithms of such a probability (ModelEvaluator::logarithms) have no table.
   std::optional<JointTable> log_density(const model::Statement& s, const IndexValues& at);
 
  private:
-  /// Returns the table of one entry of an expression. It has no values if it would be too large. If `failed_` is set,
+  /// Returns the values of one entry of an expression at all joint values of the discrete elements that it reads,
+  /// combined from the tables of its operands. The table has no values if it would be too large. If `failed_` is set,
   /// the returned table is not a result.
   JointTable entry(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
-  /// Returns the table that entry() returns, by evaluating the whole expression at every joint value of the elements
-  /// that it reads.
+  /// Returns the values of one entry of an expression at all joint values of the discrete elements that it reads, by
+  /// evaluating the whole expression at each of them. entry() calls it for expressions that it cannot combine from
+  /// tables of operands, such as a reference with a category as index.
   JointTable enumerated(model::ExprId id, const IndexValues& at, std::size_t i, std::size_t j);
 
   ModelEvaluator& forward_;

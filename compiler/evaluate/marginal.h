@@ -28,7 +28,7 @@ enum class Summation { none, given_probabilities, per_observation, joint, chain 
 
 /// How MarginalDensity sums one discrete variable out, and the probabilities that it needs for that.
 struct SummedVariable {
-  Summation by = Summation::none;  // the kind of sum
+  Summation by = Summation::none;  // how it is summed out
   /// [element, value], for Summation::given_probabilities; values are the categories in order, bits 0, 1 or spins -1,
   /// +1.
   std::vector<double> given_probabilities;
@@ -37,8 +37,10 @@ struct SummedVariable {
 /// Describes a sum over discrete variables that MarginalDensity refused because of its size, for the message to the
 /// user.
 struct SumTooLarge {
-  model::VariableId variable;  // the variable that contributes most to the size
-  double terms = 0;            // estimated number of terms
+  /// Of elements that are summed together, the variable with the most joint values; of one observation, its variable.
+  model::VariableId variable;
+  /// Number of joint values of all elements; of one observation, of the densities that were evaluated in vain.
+  double terms = 0;
 };
 
 /// Computes marginal log densities of observations, with discrete variables summed out, at the values in a
@@ -71,14 +73,15 @@ class MarginalDensity {
   /// see too_large() and refused().
   double log_density(const std::vector<Observation>& observations);
 
-  /// Returns the sum that the last log_density() refused for its size, or nothing.
+  /// Returns the sum that the last log_density() refused for its size, for a message to the user; nothing if it refused
+  /// none.
   const std::optional<SumTooLarge>& too_large() const { return too_large_; }
   /// Returns the standard error, in nats, of the last log_density() due to draws; 0 if it is exact.
   double error() const { return std::sqrt(squared_error_); }
 
-  /// Returns the observation that prevents a sum over paths (DiscreteChains::Use::refused) in the last
-  /// log_density(). If a transition prevents it (DiscreteChains::refused()), returns the first element of the first
-  /// chain. Returns nothing if nothing prevents it.
+  /// Returns the observation that has no place in a sum over the paths of chains, for a message to the user: the last
+  /// log_density() met DiscreteChains::Use::refused. If a transition is the reason (DiscreteChains::refused()), returns
+  /// the first element of the first chain. Returns nothing if nothing prevents the sum.
   const std::optional<Element>& refused() const { return refused_; }
 
   /// Returns what each sequence of the chains contributed to the last log_density(), in order of their first elements.
@@ -105,7 +108,8 @@ class MarginalDensity {
   /// `given_probabilities`. If the sum has too many terms, it is estimated by draws where that is allowed; otherwise
   /// `too_large_` is set, and NaN returned.
   double log_sum_of(const Observation& o);
-  /// Estimates the log density of one observation from draws of the elements that it depends on.
+  /// Estimates the log density of one observation by its mean over draws of the elements that it depends on, and adds
+  /// to the squared error.
   double log_sum_of_draws(const Observation& o);
   /// Draws a value for the element from its given probabilities or its prior, parents first, and appends all drawn
   /// elements to `drawn`. False if one of them is of another kind.
@@ -119,15 +123,16 @@ class MarginalDensity {
   /// Returns the joint elements without a value that the factor depends on, and NaN; if there are none, the factor's
   /// log value instead of NaN.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
-  /// A factor, and the joint elements without a value that it depends on.
+  /// A factor that cannot be evaluated before the elements in `waits` have values: it must be tabulated over them.
   struct OpenFactor {
     Factor factor;
-    std::vector<Element> waits;  // these elements
+    std::vector<Element> waits;  // the joint elements without a value that the factor depends on
   };
-  /// Returns the log values of an observation at all joint values of the elements that it depends on; nothing if they
-  /// have to be evaluated one by one.
+  /// Returns the log values of an observation at all joint values of the jointly summed elements that it depends on,
+  /// from the JointTabulator. Returns nothing for other factors, and if the values have to be evaluated one by one.
   std::optional<JointTable> table_of(const Factor& f);
-  /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
+  /// Returns the log of the product of the factors, summed over their joint elements. Each connected component of the
+  /// factor graph is summed separately by sum_out().
   double condition(std::vector<OpenFactor> factors);
   /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it, if there is
   /// one. If there are two sequences in it, `sequences_` becomes empty.
@@ -140,16 +145,19 @@ class MarginalDensity {
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   ModelEvaluator& forward_;
-  std::vector<SummedVariable> summed_;        // by VariableId
-  JointTabulator tabulator_;                  // of observations, over joint elements
-  std::optional<DiscreteChains> chains_;      // of the variables of kind `chain`
-  std::vector<SequenceDensity> sequences_;    // see sequences()
-  std::optional<Element> blocked_, refused_;  // the unknown joint element that the last evaluation met; see refused()
-  bool estimates_;                            // true: sums that are too large are estimated by draws
-  double evaluations_ = 0;                    // number of densities evaluated for the sum of one observation
-  std::optional<SumTooLarge> too_large_;      // see too_large()
-  double squared_error_ = 0;                  // variance of the estimate, in squared nats
-  double power_ = 1;                          // see set_power()
+  std::vector<SummedVariable> summed_;  // by VariableId: how each variable is summed out
+  JointTabulator tabulator_;            // makes tables of observations over jointly summed elements
+  /// The chains of kind `chain`, during log_density(); nothing if there are none.
+  std::optional<DiscreteChains> chains_;
+  std::vector<SequenceDensity> sequences_;  // what each sequence contributed to the last log_density()
+  /// The jointly summed element without a value that the last evaluation met, and the result of refused().
+  std::optional<Element> blocked_, refused_;
+  bool estimates_;  // true: sums that are too large are estimated by draws
+  /// Number of densities that the sum for one observation has evaluated so far.
+  double evaluations_ = 0;
+  std::optional<SumTooLarge> too_large_;  // the sum that the last log_density() refused for its size
+  double squared_error_ = 0;              // variance of the last log_density() due to draws, in squared nats
+  double power_ = 1;                      // the power to which densities are raised
 };
 
 }  // namespace lehr

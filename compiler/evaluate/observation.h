@@ -4,20 +4,22 @@
 
 namespace lehr {
 
-/// One observed element whose log density is wanted, with its statement and its multiplicity.
+/// One observed element whose log density is to be computed and added to a score or marginal density, with its
+/// statement and its multiplicity.
 struct Observation {
-  model::StatementId statement;  // defines its distribution
-  Element element;               // position and variable
+  model::StatementId statement;  // the statement that defines its distribution
+  Element element;               // the observed variable and the position in it
   double copies = 1;             // multiplicity: its log density counts this often
 };
 
-/// The contribution of one sequence of a chain to a log density.
+/// What one sequence of a chain, such as one hidden Markov path, contributes to the log density of the data.
 struct SequenceDensity {
-  std::size_t first = 0;   // position of its first element
-  double log_density = 0;  // nats
+  std::size_t first = 0;   // position (Element::position) of the sequence's first element
+  double log_density = 0;  // the contribution, in nats
 };
 
-/// Returns the multiplicity of a statement's element: the product of the `times` of its plates.
+/// Returns how many copies a statement's element stands for: the product of the multiplicities (`times`) of its plates,
+/// 1 without any. `at` has the values of the statement's index variables at the element.
 double multiplicity_of(const model::Model& model, const BoundData& data, const model::Statement& statement,
                        const IndexValues& at);
 

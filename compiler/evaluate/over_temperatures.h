@@ -8,8 +8,8 @@ namespace lehr {
 /// The values of several functions at several temperatures: [function][temperature].
 using FunctionsOfTemperature = std::vector<std::vector<double>>;
 
-/// Returns the values of smooth functions at ascending `temperatures`. `evaluate` computes all functions at any
-/// temperatures.
+/// Returns the values of smooth functions at ascending `temperatures` from evaluations at fewer of them, because each
+/// is costly (a tempered normaliser). `evaluate` computes all functions at any temperatures.
 ///
 /// The functions are interpolated in log T at Chebyshev points. The number of points doubles until the last three
 /// coefficients of every function are below 1e-13 of its largest. Normalisers of single items are analytic in 1/T off

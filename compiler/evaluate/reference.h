@@ -15,8 +15,8 @@
 
 namespace lehr {
 
-/// The reference of each variable, by VariableId: element i of the packed values is stored as its distance from
-/// reference[i % size]. An empty reference is zero.
+/// The offset (reference) that was subtracted from each variable, by VariableId: element i of the packed values is
+/// stored as its distance from reference[i % size]. An empty reference is zero.
 using CentringOffsets = std::vector<std::vector<double>>;
 
 /// Returns the reference (offset) that was subtracted from the values of a variable; null if nothing was.
@@ -28,9 +28,9 @@ void add_centring_offset(std::span<double> values, const std::vector<double>& re
 /// The centred model, which inference runs on if data are ill-scaled: model and data restated in distances from
 /// reference points near the data.
 struct CentredModel {
-  model::Model model;          // its moved prior means are additional inputs, behind the others
+  model::Model model;          // the restated model; prior means that moved are additional inputs, behind the user's
   BoundData data;              // observed values less their references
-  CentringOffsets references;  // by VariableId of either model
+  CentringOffsets references;  // what was subtracted, by VariableId of either model
 };
 
 /// Restates model and data in distances from references if the model depends on differences and an observed column is

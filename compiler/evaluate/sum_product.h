@@ -6,17 +6,19 @@
 
 namespace lehr {
 
-/// A factor of several products over the same elements: its logarithms, tabulated over the elements in its scope.
+/// The logarithm of a factor at all joint values of the discrete elements in its scope. Several products, for example
+/// one for each temperature, can be summed side by side: the table then has the factor of each of them.
 struct LogTable {
   std::vector<std::size_t> scope;  // numbers of the elements, ascending
-  /// Row-major, the last element of the scope fastest; at each entry the logarithm in each of the products.
+  /// [joint value, product]: row-major over the scope, its last element fastest. Each joint value has one logarithm for
+  /// each product, so there is one if there is a single product.
   std::vector<double> values;
 };
 
 /// An order in which variable elimination sums discrete elements out, and the total size of the tables that it forms.
 /// If one table exceeds the limit, `elements` ends with the element that would form it, and `entries` is infinite.
 struct EliminationOrder {
-  std::vector<std::size_t> elements;  // in the order of elimination
+  std::vector<std::size_t> elements;  // numbers of the elements, in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
 };
 
@@ -28,8 +30,9 @@ EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& 
                                    const std::vector<std::size_t>& states, double most,
                                    const std::vector<bool>& retained = {});
 
-/// Returns tables whose product is that of `tables`, summed over all values of the elements in `order`. The last one
-/// has the part that depends on no element. All tables have logarithms of as many `products`.
+/// Sums all elements in `order` out of the product of `tables`, by variable elimination. Returns tables over the other
+/// elements, whose product is the sum; the last one has the part that depends on no element. All tables have logarithms
+/// of as many `products`.
 ///
 /// Tables are multiplied as numbers, scaled by their largest, where no product of entries can be too small for a
 /// number; otherwise as logarithms.

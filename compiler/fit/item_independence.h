@@ -9,15 +9,17 @@
 
 namespace lehr {
 
-/// Returns true if one of the axes is the plate, or is nested in it at any depth.
+/// Returns true if an array or variable with these axes lies on the plate: one of the axes is the plate, or is nested
+/// in it at any depth. Aliases of plates count as the plate.
 bool lies_on_plate(const model::Model& m, const std::vector<model::PlateId>& axes, model::PlateId plate);
 
-/// Returns the plate that the first item stage iterates over; nullopt if there is no item stage.
+/// Returns the plate of the items of a fit: the one that the first item stage iterates over; nullopt if there is no
+/// item stage. Aliases of plates are resolved.
 std::optional<model::PlateId> plate_of_stage(const Analysed& a);
 
-/// Returns the plate of the items: the one that the first item stage iterates over. Without a stage it is the outermost
-/// plate of the first variable that has both data and a plate. Returns nullopt if there is no such variable either.
-/// Aliases of plates are resolved.
+/// Returns the plate whose elements a prediction takes as the items: the one that the first item stage iterates over.
+/// Without a stage it is the outermost plate of the first variable that has both data and a plate. Returns nullopt if
+/// there is no such variable either. Aliases of plates are resolved.
 std::optional<model::PlateId> plate_of_items(const Analysed& a);
 
 /// Checks whether batches of items, elements of the plate `items`, can be inferred one after another with the global
@@ -31,8 +33,8 @@ std::optional<model::PlateId> plate_of_items(const Analysed& a);
 /// Whether statements read elements of other items is the question of reads_other_items().
 std::optional<Error> needs_other_items(const Source& source, const Analysed& a, model::PlateId items);
 
-/// Returns an error with the line of the first statement that reads elements of items other than its own; nullopt if
-/// none does.
+/// Checks whether each item can be read and predicted without the others: returns an error with the line of the first
+/// statement that reads elements of items other than its own; nullopt if none does.
 std::optional<Error> reads_other_items(const Source& source, const model::Model& m, model::PlateId items);
 
 }  // namespace lehr

@@ -16,12 +16,14 @@
 
 namespace lehr {
 
-/// The default number of starts for an item.
+/// The default number of starts from which the local variables of an item are inferred when a fit is used for
+/// predictions, scores or diagnoses.
 inline constexpr std::int64_t kDefaultItemStarts = 10;
 
-/// Returns a checksum for each item of the first item stage, of all its data: items with the same data have the same
-/// one. Arrays that do not lie on the items are left out. `m` and `data` must be as bound, before far data are centred.
-/// Returns an empty list if the model has no item stage, or if there are no items.
+/// Returns a checksum of the data of each item of the first item stage, by which a later prediction or score recognises
+/// items of the fit: items with the same data have the same checksum. Arrays that do not lie on the items are left out.
+/// `m` and `data` must be as bound, before far data are centred. Returns an empty list if the model has no item stage,
+/// or if there are no items.
 std::vector<double> item_digests(const Analysed& analysed, const model::Model& m, const BoundData& data);
 
 /// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
@@ -31,15 +33,19 @@ std::vector<double> item_digests(const Analysed& analysed, const model::Model& m
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior);
-/// The maximum number of parameters of local factors that items_to_save stores.
+/// The maximum number of parameters of local factors that items_to_save stores; with more it stores nothing.
 inline constexpr std::size_t kMaxSavedValues = std::size_t{1} << 22;
 
-/// The options of an inference of local variables.
+/// The options of solve_items(): from how many starts the local variables of items are inferred, how accurately, and
+/// which items are recognised.
 struct ItemInference {
-  SweepOptions local = {1000, 1e-6};         // accuracy of the inference from each start
+  /// Accuracy of the inference from each start: at most 1000 iterations for an item, and a tolerance of 1e-6.
+  SweepOptions local = {1000, 1e-6};
   std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
   std::uint64_t seed = 1;                    // seed of the random starts
-  std::int64_t first = 0;                    // the number of the first item, if the data are a part of a larger set
+  /// The number of the first of these items, if they are a part of a larger set. It makes the random starts of an item,
+  /// and which item of the fit it matches, independent of the part.
+  std::int64_t first = 0;
   machine::SweepScope scope =
       machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
@@ -47,27 +53,31 @@ struct ItemInference {
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
-/// How solve_items() found the local variables of items.
+/// What solve_items() found: the ELBO, how many items started from the solution that the fit stored, how many starts
+/// the others had, and how much their solutions differ.
 struct ItemSolution : ItemSearch {
   double elbo = 0;     // ELBO of the solution, in nats
-  bool unique = true;  // true if the model allows one solution only
+  bool unique = true;  // true if local factors follow uniquely from the global ones
 };
 
-/// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
-/// lowered with LowerOptions::item_starts if there is more than one start. `fit` is the fit that the global factors are
-/// of; its `items` and `posterior` have the stored solutions. Fails with ExitCode::numerical, or as Instance::set()
-/// does if the stored arrays are damaged.
+/// Infers the local factors of items with the global factors of a fit fixed, for predictions and scores: items that the
+/// fit has start from its solutions, others take the best of several starts. The global factors must be in place, the
+/// local ones at their priors; the code must be lowered with LowerOptions::item_starts if there is more than one start.
+/// `fit` is the fit that the global factors are of; its `items` and `posterior` have the stored solutions. Fails with
+/// ExitCode::numerical, or as Instance::set() does if the stored arrays are damaged.
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options);
 
-/// Describes the solution for the terminal: "items as the fit found them", "items by the best of up to 10 starts
-/// (...)". Returns an empty string if it is unique, or if there are no items.
+/// Describes for the terminal how the local variables of items were found: "items as the fit found them", "items by the
+/// best of up to 10 starts (...)". Returns an empty string if the solution is unique, or if there are no items.
 std::string description(const ItemSolution& s);
 
-/// Converts the solution to an entry of a JSON summary.
+/// Converts counts of items and starts, and the largest difference between solutions, to an object for the JSON summary
+/// of a prediction or score.
 nlohmann::json to_json(const ItemSolution& s);
 
-/// Combines the solutions of two sets of items.
+/// Combines the solutions of two disjoint sets of items, of data that were read in parts: adds counts of items and
+/// ELBOs, and takes the larger number of starts and the larger difference between solutions.
 ItemSolution combined(const ItemSolution& a, const ItemSolution& b);
 
 }  // namespace lehr

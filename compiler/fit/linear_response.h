@@ -10,27 +10,32 @@
 
 namespace lehr {
 
-/// The result of linear response for one variable. Numbers are row-major.
+/// The result of linear response for one variable: standard deviations that also count what its independent factors
+/// leave out. Numbers are row-major.
 struct Response {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
-  /// Means and standard deviations of the factors. Means are those of the centred model, in distances from references.
+  /// Means and standard deviations by the factors, for comparison. Means of global variables are those of the centred
+  /// model, in distances from references; those of chains have the references added.
   std::vector<double> mean, sd;
-  /// Standard deviations by linear response; NaN where there is none.
+  /// Standard deviations by linear response, which account for what the independent factors leave out; NaN where there
+  /// is none.
   std::vector<double> response;
-  /// Of vectors: the covariance matrix of each element, over the axes, then twice over the event axis. Else empty.
+  /// Of vectors: the covariance matrix of each element by linear response, over the axes, then twice over the event
+  /// axis. Empty for other variables.
   std::vector<double> covariance = {};
 };
 
-/// The result of linear response for all variables.
+/// The standard deviations by linear response of all variables of a fit, or why there are none.
 struct LinearResponse {
-  std::vector<Response> variables;    // global variables with at least one standard deviation
-  std::vector<std::string> left_out;  // sentences: which variables have no result, and why
-  std::string failure;                // why there is no result at all; empty: there is one
+  /// The variables that have a result: global ones, then chains of numbers or vectors.
+  std::vector<Response> variables;
+  std::vector<std::string> left_out;  // sentences for the user: which variables have no result, and why
+  std::string failure;                // why there is no result at all, as a clause for a message; empty: there is one
 };
 
-/// Global variables with more numbers than this in all have no linear response, which takes several sweeps over the
-/// items for each.
+/// If the global variables have more numbers than this in all, there is no linear response, which takes several sweeps
+/// over the items for each.
 inline constexpr std::int64_t kMostNumbers = 2000;
 
 /// Computes standard deviations and covariances by linear response at a converged fit, whose factors are in the
@@ -46,8 +51,8 @@ inline constexpr std::int64_t kMostNumbers = 2000;
 /// there is a failure.
 LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers);
 
-/// Returns how many numbers of global variables linear response is found for. Chains of numbers, which have it too, are
-/// not counted.
+/// Returns how many numbers of global variables linear response is found for, which bounds its cost. Chains of numbers,
+/// which have it too, are not counted.
 std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
 /// Returns true if linear_response() takes little work: there are at most 200 numbers, and it makes at most half of the
 /// sweeps that the fit has made (`sweeps`), or few operations in all. False if there is nothing to correct: no numbers,
@@ -55,9 +60,10 @@ std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
 bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
 
 /// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear
-/// response: which is narrowest, and which others are too narrow. Else an empty text.
+/// response: which is narrowest, and which others are too narrow. Returns an empty text otherwise.
 std::string narrowed(const LinearResponse& response);
-/// Returns the arrays of sds.npz: `v.sd`, and `v.covariance` of vectors.
+/// Returns the results as the arrays of the file sds.npz: for each variable v the standard deviations `v.sd`, and the
+/// covariances `v.covariance` of vectors.
 std::vector<NamedArray> arrays_of(const LinearResponse& response);
 
 }  // namespace lehr

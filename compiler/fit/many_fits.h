@@ -10,14 +10,15 @@
 
 namespace lehr {
 
-/// Data sets that are fitted one by one.
+/// The data sets of fit_many(), which are read one by one.
 struct ManyData {
   std::size_t count = 0;  // number of data sets
-  /// Returns a data set. It is called once for each, on any thread, in no order.
+  /// Returns data set k, or the error that becomes the result of its fit. It is called once for each, on any thread, in
+  /// no order.
   std::function<Result<Dataset>(std::size_t k)> read = {};
 };
 
-/// What callers of fit_many() do with the fits.
+/// The callbacks of fit_many(): they receive the fits, and can end all of them.
 struct ManyResults {
   /// Receives the fit of a data set, or its error, on the thread that made it. Several threads may call it at a time.
   std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};
@@ -34,18 +35,20 @@ struct ManyResults {
 /// begun: `put` is not called for them. `task.how.threads` and `task.how.cache` are not used.
 void fit_many(const FitTask& task, const ManyData& data, std::size_t threads, const ManyResults& results);
 
-/// A number of a posterior: its name, such as "a" or "w[2]", its mean and its standard deviation; NaN where there is
-/// none. A category of a variational fit has a number for each of its values, with the probability as the mean.
+/// A number of a posterior, for tables with a row for each fit: its name, such as "a" or "w[2]", its mean and its
+/// standard deviation. A category of a variational fit has a number for each of its values, with the probability as the
+/// mean.
 struct PosteriorNumber {
-  std::string name;
-  double mean = 0, sd = 0;
+  std::string name;         // name of the variable, with indices
+  double mean = 0, sd = 0;  // mean and standard deviation; NaN where there is none
 };
 
-/// Variables with more numbers than this are not in tables of many fits.
+/// Variables with more numbers than this are left out of tables with a row for each fit.
 inline constexpr std::size_t kMostTabledNumbers = 32;
 
-/// Returns the numbers of all variables of a fit in the order of its posterior, without variables of more than
-/// kMostTabledNumbers and joint ones, whose members are there. Indices are labels, or numbers as the model counts them.
+/// Returns the numbers of all variables of a fit for a row of a table, in the order of its posterior, without variables
+/// of more than kMostTabledNumbers and joint ones, whose members are there. Indices are labels, or numbers as the model
+/// counts them.
 std::vector<PosteriorNumber> tabled_numbers(const SavedFit& fit);
 
 }  // namespace lehr

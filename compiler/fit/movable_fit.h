@@ -1,5 +1,5 @@
-// The global factors of a converged fit as a point that can be moved, and how all factors react: what linear response
-// (linear_response.h) solves equations in.
+// Moves the global factors of a converged fit by small amounts, and finds how all factors react. Linear response
+// (linear_response.h) solves its equations with it.
 #pragma once
 #include <Eigen/Dense>
 #include <cstdint>
@@ -13,69 +13,78 @@
 
 namespace lehr {
 
-/// One parameter of the factors of a block, and where its numbers are in the memory of the engine.
+/// One parameter of the factors of a block, such as their means, and the buffer of the engine that has its numbers for
+/// all elements.
 struct StoredParameter {
-  const math::FactorParameter* row;  // its row in the table of the family
-  std::int64_t buffer;               // its numbers
-  std::size_t width;                 // numbers of one element
+  const math::FactorParameter* row;  // its row in the table of the factor's family
+  std::int64_t buffer;               // number of the engine's buffer with its values, element by element
+  /// How many numbers one element has: 1, the length of a vector or the entries of a matrix.
+  std::size_t width;
 };
 
-/// Where the factors of a global block are in the memory of the engine, and which step updates them.
+/// Where the factors of a global block are in the memory of the engine, and which step of a sweep updates them.
 struct FactorPlace {
   std::size_t block;                        // index of the block in the conditionals
   std::size_t step;                         // index of the step that updates it
-  std::vector<StoredParameter> parameters;  // exported parameters
-  std::size_t extent = 1;                   // of the event axis
-  std::size_t count = 0;                    // number of elements
+  std::vector<StoredParameter> parameters;  // the parameters that fit files have; not empty
+  std::size_t extent = 1;                   // size of the event axis: the length of a vector or order of a matrix
+  std::size_t count = 0;                    // number of elements, each of which has a factor
 };
 
-/// A global block whose factors have coordinates.
+/// A global block whose factors have coordinates (FactorCoordinates), in which linear response moves them.
 struct MovablePart : FactorPlace {
   std::vector<FactorCoordinates> elements;  // the coordinates of the factor of each element
-  std::vector<Eigen::Index> first;          // the first coordinate of each element among all, and the end of the last
-  std::vector<double> copies;               // how many factors each element stands for (`times`); empty: one each
+  /// Where each element's coordinates begin in the vector of all coordinates; last, where those of the block end.
+  std::vector<Eigen::Index> first;
+  std::vector<double> copies;  // how many factors each element stands for (`times`); empty: one each
 };
 
 /// Where the means and standard deviations of one variable are: for each number of its value, an element of a
-/// MovablePart and the position in the moments of that element's factor.
+/// MovablePart and the position in the moments of that element's factor. Linear response reads them there for its
+/// results.
 struct FactorNumbers {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::size_t part, vector_width;  // index in MovableFit::parts(); numbers of a vector, 0 if the variable is none
+  std::string name;                 // name of the variable
+  std::vector<std::int64_t> shape;  // extents of its axes, then of its event axes
+  /// The index of its block in MovableFit::parts(), and the length of its vectors (0 if its values are no vectors).
+  std::size_t part, vector_width;
   /// By number, row-major: the element of the part, and the index in FactorCoordinates::moments().
   std::vector<std::pair<std::size_t, Eigen::Index>> where;
 };
 
 /// A variable whose factors have no coordinates and whose means follow from the factors that have some: a chain of
-/// Normal numbers or vectors.
+/// Normal numbers or vectors. Linear response gives it standard deviations too.
 struct Follower {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> mean, sd;  // of each number, by its factor
+  std::string name;                 // name of the variable
+  std::vector<std::int64_t> shape;  // extents of its axes, then of its event axis
+  std::vector<double> mean, sd;     // mean and standard deviation of each number by its factor, row-major
 };
 
 /// Returns why the factors of a block have no coordinates (FactorCoordinates), as a clause for a message. Empty if the
 /// block's form allows them; FactorCoordinates::make() may still find none.
 std::string why_no_coordinates(const conditionals::Block& b);
-/// Returns where the factors of a global block are; nullopt if they are not in memory as a whole, or if no step outside
-/// the item stages updates the block.
+/// Returns where the factors of a global block, given by its index in the conditionals, are in memory; nullopt if they
+/// are not in memory as a whole, or if no step outside the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);
 
-/// The global factors of a converged fit as a point that can be moved, to see how all factors respond. Call converge(),
-/// then find_orders(), before respond(). The destructor restores the factors in the instance.
+/// Moves the global factors of a converged fit that have coordinates by small amounts, and computes how these factors
+/// and the means of followers() respond; linear response solves its equations with it. Call converge(), then
+/// find_orders(), before respond(). The destructor restores the factors in the instance.
 class MovableFit {
  public:
+  /// Takes the factors in the instance as the fit, and finds the blocks that have coordinates. Both must outlive the
+  /// object.
   MovableFit(Instance& instance, const Analysed& analysed)
       : instance_(instance), analysed_(analysed), saved_(engine().save()) {
     find_parts();
   }
+  /// Restores the factors that the instance had at the construction.
   ~MovableFit() { engine().load(saved_); }
   MovableFit(const MovableFit&) = delete;
   MovableFit& operator=(const MovableFit&) = delete;
 
-  /// Returns the blocks that have coordinates.
+  /// Returns the global blocks of latent variables whose factors have coordinates, with these.
   const std::vector<MovablePart>& parts() const { return parts_; }
-  /// Returns the number of all coordinates.
+  /// Returns the number of coordinates of all blocks together: the length of a direction for respond().
   Eigen::Index size() const { return size_; }
   /// Returns the root of the number of copies that each coordinate stands for: the copies move together, and J is
   /// symmetric in coordinates that are scaled by it.
@@ -91,41 +100,64 @@ class MovableFit {
   std::string converge();
   /// Returns the variables without coordinates whose means follow those of parts(). Empty before converge().
   const std::vector<Follower>& followers() const { return followers_; }
-  /// Computes how the blocks of parts() respond if all factors are moved along `direction` and each block is then
-  /// updated once. Writes the derivatives of their coordinates, J times the direction, to `out`, and those of the means
-  /// of all followers to `followed`. Returns why that fails; empty: it does not.
+  /// Computes how the blocks of parts() respond if all their factors are moved along `direction`, the factors without
+  /// coordinates are inferred, and each block is then updated once. Writes the derivatives of their coordinates, J
+  /// times the direction, to `out`, and those of the means of all followers to `followed`. Returns why that fails;
+  /// empty: it does not.
   std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
   /// Prepares respond() for blocks whose elements are updated one after another: finds how later elements react to
   /// earlier ones. Returns why that fails; empty: it does not.
   std::string find_orders();
 
  private:
-  using Values = std::vector<std::vector<double>>;  // of the parameters of one part
+  /// The numbers of each parameter of one block, in the order of FactorPlace::parameters.
+  using Values = std::vector<std::vector<double>>;
 
+  /// Returns the engine of the instance, whose memory has the factors.
   Engine& engine() const { return instance_.engine(); }
+  /// Fills in `parts_` with the global blocks that have coordinates, and `left_out_` with the others and the variables
+  /// of items.
   void find_parts();
+  /// Fills in `followers_` after the inference in converge(), and removes them from `left_out_`.
   void find_followers();
+  /// Returns the means of all followers in the present state, one variable after another.
   Eigen::VectorXd means_of_followers() const;
+  /// Returns the block with the coordinates of its elements' factors; nullopt if some element has none.
   std::optional<MovablePart> part_of(std::size_t block) const;
   std::optional<std::vector<double>> copies_of(const MovablePart& part) const;
+  /// Infers local variables, and all other blocks without coordinates, until they no longer change. Returns why that
+  /// fails; empty: it does not.
   std::string infer_rest();
+  /// Returns true if the elements of a block are updated one after another and read each other, so that find_orders()
+  /// must correct their response.
   bool is_ordered(const MovablePart& part) const;
+  /// Puts the converged factors in place, moved by these coordinates, one for each of size(). Returns why that fails;
+  /// empty: it does not.
   std::string displace(const Eigen::VectorXd& by);
+  /// Updates the factors of one block from the present state. Returns why that fails; empty: it does not.
   std::string update(const MovablePart& part) const;
+  /// Returns the present values of all parameters of one block.
   Values values_of(const MovablePart& part) const;
+  /// Returns the parameters of one element's factor, by name, out of those of its block.
   math::Environment element_of(const MovablePart& part, const Values& values, std::size_t element) const;
+  /// Returns the derivative of a block's coordinates from its parameters after a move up and after one down: a central
+  /// difference.
   Eigen::VectorXd difference(const MovablePart& part, const Values& up, const Values& down) const;
+  /// Computes how the coordinates of one block change by its own update if the factors are moved along `direction`,
+  /// while nothing else reacts. Writes the derivatives to `out`. Returns why that fails; empty: it does not.
   std::string respond_alone(const MovablePart& part, const Eigen::VectorXd& direction, Eigen::VectorXd& out);
 
-  Instance& instance_;
-  const Analysed& analysed_;
-  Arrays saved_, converged_;
-  std::vector<MovablePart> parts_;
-  std::vector<Eigen::MatrixXd> below_;  // by part: of ordered ones, how later elements react to earlier ones alone
-  std::vector<bool> has_coordinates_;   // by block
-  std::vector<std::string> left_out_;
-  std::vector<Follower> followers_;
-  Eigen::Index size_ = 0;
+  Instance& instance_;              // has the factors
+  const Analysed& analysed_;        // the model of the instance
+  Arrays saved_, converged_;        // states of the engine: at the construction, and after converge()
+  std::vector<MovablePart> parts_;  // the blocks that have coordinates
+  /// By part: how later elements react to earlier ones alone, as a matrix over its coordinates. It is empty for blocks
+  /// whose elements are not updated one after another.
+  std::vector<Eigen::MatrixXd> below_;
+  std::vector<bool> has_coordinates_;  // by block: true if it is one of `parts_`
+  std::vector<std::string> left_out_;  // for messages: which variables have no coordinates, and why
+  std::vector<Follower> followers_;    // the chains whose means follow those of `parts_`
+  Eigen::Index size_ = 0;              // number of all coordinates
 };
 
 }  // namespace lehr

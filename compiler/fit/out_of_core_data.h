@@ -26,11 +26,13 @@ struct DataChanged : std::runtime_error {
   Error error;  // the reason, for the user
 };
 
-/// Opened out-of-core data. Objects do not change after open(), apart from a cache of row(), which only one thread may
-/// call at a time.
+/// Out-of-core data: files whose items are read and bound a few at a time, for fits and predictions that need not have
+/// all in memory. Objects do not change after open(), apart from a cache of row(), which only one thread may call at a
+/// time.
 class OutOfCoreData {
  public:
-  /// What an observed variable without data means: an error, or missing values that are to be predicted.
+  /// What an observed variable without data means: `refused`, an error, as for a fit; `predicted`, missing values that
+  /// are to be predicted.
   enum class Gaps { refused, predicted };
 
   /// Opens the files of `bindings` and reads everything once, in parts: sizes, labels, largest values and checks.
@@ -45,7 +47,8 @@ class OutOfCoreData {
   model::PlateId plate() const { return plate_; }
   /// Returns the number of items.
   std::int64_t items() const { return items_; }
-  /// Returns how many numbers the data of an item have on average, over all arrays.
+  /// Returns how many numbers the data of an item have on average, over all arrays; it decides how many items make a
+  /// batch.
   double values_per_item() const { return values_per_item_; }
   /// Returns the position of the first element that item `item` has on a nested plate, among the elements of all items.
   /// For `item` = items() it is the number of all elements. Throws DataChanged.
@@ -55,30 +58,34 @@ class OutOfCoreData {
   const BoundData& whole() const { return whole_; }
   /// Reads and binds the data of some ranges of items (at least one), as if there were no others. Throws DataChanged.
   BoundData read(std::span<const machine::ItemRange> runs) const;
-  /// Returns the masks of barren elements (barren.h) for data that read() returned.
+  /// Returns the masks of elements on which no data depend (barren.h), for data that read() returned. Masks of
+  /// variables outside the items are those of barren_outside().
   Masks barren(const BoundData& part) const;
-  /// Returns the variables on the items that have barren elements in any item.
+  /// Returns the variables on the items with some element, in any item, on which no data depend.
   std::vector<model::VariableId> with_barren_items() const;
-  /// Returns the masks of barren elements for variables outside the items: 0 for an element on which no item's data
-  /// depend, else 1. Layout as by find_barren: empty for a variable without such elements.
+  /// Returns the masks of variables outside the items: 0 for an element on which the data of no item depend, else 1.
+  /// Layout as by find_barren: empty for a variable without such elements.
   Masks barren_outside() const;
-  /// Reads a range of items without binding them. Returns the arrays, including those outside the items, and the
-  /// settings to bind them with.
+  /// Reads a range of items without binding them, for predictions that bind them with more arrays. Returns the arrays,
+  /// including those outside the items, and the settings to bind them with.
   Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
 
  private:
   /// Stores the model; open() does the rest.
   explicit OutOfCoreData(model::Model model) : model_(std::move(model)) {}
 
-  /// Binds arrays. An observed variable without data is an error, or missing as a whole, as `gaps_` says.
+  /// Binds arrays to the model. An observed variable without data is an error, or missing as a whole, as `gaps_` says.
   Result<BoundData> bind(Dataset arrays, const Settings& settings) const;
   /// Opens all bindings, and sorts their arrays into those on the items and others.
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
-  /// Adds one file whose arrays have a row for each item, or reads it whole if its arrays are not on the items.
+  /// Adds one file of data. If some of its arrays lie on the items, it must have a row for each item, and is only
+  /// opened; otherwise its arrays are read whole. A file without arrays of the model is ignored. Returns an error if an
+  /// array is given twice, or if the number of rows is not that of earlier files.
   std::optional<Error> add_file(const RowBinding& file, const std::string& binding);
-  /// Returns true if the array is on the items or on plates nested in them.
+  /// Returns true if the array of this name is on the items or on plates nested in them, or has the lengths of rows of
+  /// such a plate.
   bool lies_on_items(const std::string& array) const;
-  /// Returns true if the model has an array or plate of this name.
+  /// Returns true if the model has a plate, an input or an observed variable of this name.
   bool is_in_model(const std::string& array) const;
   /// Reads a range of items in parts, binds and checks each part, and fills in `survey_`.
   std::optional<Error> survey(machine::ItemRange items);
@@ -86,33 +93,39 @@ class OutOfCoreData {
   std::optional<Error> survey_with(Group* group);
   /// Returns an error about `where` if the survey so far has found both numbers and text in an array.
   std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
-  /// Updates the survey with arrays as they were read, or returns an error if one has both numbers and text.
+  /// Adds to the survey the largest number and the texts of each array, as it was read and before it is bound. Returns
+  /// an error if an array has both numbers and text.
   std::optional<Error> note(const Dataset& arrays);
-  /// Updates the survey with data as they were bound, or returns an error if they prevent reading in parts.
+  /// Adds to the survey what the bound data of a part show: checksum, moments of columns, missing values, elements on
+  /// which no data depend, and lengths of rows. Returns an error if a variable on which others depend has some missing
+  /// values, and so is latent there: such data are not read in parts.
   std::optional<Error> check(const BoundData& part);
-  /// Updates the survey with which elements outside the items the data of a part depend on, and with which variables on
-  /// the items have barren elements.
+  /// Adds to the survey on which elements outside the items the data of a part depend, and which variables on the items
+  /// have elements on which none depend.
   void note_d_connected(const BoundData& part);
   /// Returns true if the outermost plate of the variable is that of the items.
   bool is_on_items(model::VariableId v) const;
-  /// Updates the sparse index of where items begin on nested plates. Call it before check(), which counts the elements
-  /// of the part.
+  /// Adds the items of a part to the survey's sparse index of where items begin on nested plates. Call it before
+  /// check(), which counts the elements of the part.
   void note_item_offsets(const BoundData& part, machine::ItemRange items);
   /// Returns the position of an item's first element on a nested plate, within a part.
   std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
   /// Returns an error if a column of the data is far from zero, since only data in memory can be centred.
   std::optional<Error> far_column() const;
-  /// Fills in `whole_` from the first items and the survey.
+  /// Fills in `whole_`, the sizes of all plates and the data outside the items, from the first items and the survey.
   std::optional<Error> make_whole();
   /// Reads the arrays of some ranges of items from all files.
   Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
-  /// Adds labels and largest values of all items, and the arrays outside the items. Returns an error if there is text
-  /// that the survey did not see.
+  /// Completes the arrays of a part, so that they are bound as those of all items would be: texts are numbered among
+  /// the texts of all items, each array gets the largest value of all items, and the arrays outside the items are
+  /// added. Returns an error if there is text that the survey did not see.
   std::optional<Error> complete(Dataset& arrays) const;
   /// Returns true if a part does not contradict the survey. Plates outside the items have the same sizes, no row is
   /// longer than the longest, and no other arrays have missing values. No observed variable is latent in the part.
   bool is_as_before(const BoundData& part) const;
-  /// Completes and binds a part that begins at item `first`.
+  /// Binds the arrays of a part of the items, after complete() has added what the part alone does not show: labels and
+  /// largest values of all items, and the arrays outside the items. `first` is the number of the part's first item
+  /// among all items; only messages use it, to number elements as the user does.
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
   model::Model model_;                                      // the model that the data are for
@@ -122,12 +135,12 @@ class OutOfCoreData {
   Dataset other_arrays_;                                    // arrays that do not lie on the items
   DataSurvey survey_;                                       // the survey of all items
   std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
-  /// The part that row() read last, and its first item. A cache.
+  /// A cache: the part that row() read last, and the number of its first item.
   mutable std::optional<std::pair<std::int64_t, BoundData>> row_cache_;
-  Gaps gaps_ = Gaps::refused;   // what an observed variable without data means
+  Gaps gaps_ = Gaps::refused;   // what an observed variable without data means; see Gaps
   std::int64_t items_ = 0;      // number of all items
   double values_per_item_ = 0;  // how many numbers an item has on average
-  BoundData whole_;             // sizes, and data outside the items
+  BoundData whole_;             // sizes of all plates, and the data outside the items
 };
 
 }  // namespace lehr

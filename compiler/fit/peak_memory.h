@@ -4,9 +4,9 @@
 
 namespace lehr {
 
-/// Returns the predicted peak in bytes, before the first start. It adds up the peak of the process so far, the items
-/// in memory at a time (text, parsed and bound data, factors), the sums of every thread, and copies for the output
-/// files.
+/// Returns the predicted peak of memory of a run on out-of-core items in bytes, to tell the user before the first
+/// start. It adds up the peak of the process so far, the items in memory at a time (text, parsed and bound data,
+/// factors), the sums of every thread, and copies for the output files.
 double peak_memory(const Engine& engine, std::int64_t items_at_a_time, std::size_t threads);
 
 }  // namespace lehr

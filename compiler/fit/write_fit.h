@@ -16,10 +16,10 @@
 
 namespace lehr {
 
-/// Formats fit.json. Bytes in paths and names that are not UTF-8 are replaced.
+/// Formats the contents of fit.json as indented text. Bytes in paths and names that are not UTF-8 are replaced.
 std::string text_of(const nlohmann::json& summary);
 
-/// What the files of a fit are made from.
+/// What the files of a fit are made from: write_fit() and the writer of each file read it.
 struct FitOutput {
   nlohmann::json summary;              // the contents of fit.json, without checksums of the other files
   const FitRun& run;                   // the best run
@@ -28,8 +28,8 @@ struct FitOutput {
 
   /// Returns true if the fit ended in a numerical failure. Its arrays may have numbers that are not finite.
   bool failed() const;
-  /// Returns true if the method draws. Its posterior has no factors, and perhaps no draw was made (`drawn` is null
-  /// then).
+  /// Returns true if the method draws samples, so that the posterior has moments and no factors. If no draw was made,
+  /// `drawn` is null nevertheless.
   bool sampled() const;
 };
 

@@ -20,26 +20,29 @@ namespace lehr {
 /// empty if barren elements are not looked for: the variable shares a factor, is a chain, has limits, depends on no
 /// latent variable, or is a category that chooses a part of an observation.
 using Masks = std::vector<std::vector<double>>;
-/// Finds the barren elements of a model with these data. Elements of partly observed variables count too if they have
-/// no value. With `items`, the data are those of some elements of that plate, and only variables whose outermost plate
-/// it is are examined.
+/// Finds the latent elements of a model on which none of these data depend, and returns them as masks. Elements of
+/// partly observed variables count too if they have no value. With `items`, the data are those of some elements of that
+/// plate, and only variables whose outermost plate it is are examined.
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
 
-/// Returns the masks of variables that have nothing but barren elements; the other masks are cleared.
+/// Returns the masks of variables that have nothing but barren elements, so that the choice of joint factors leaves
+/// these variables out; the other masks are cleared.
 Masks unreached_masks(Masks masks);
 
-/// Returns the masks with those of the members of joint factors cleared: no element of a member counts as barren.
+/// Returns the masks with those of the members of joint factors cleared: no element of a member counts as barren,
+/// because it has no factor of its own.
 Masks without_members(const model::Guide& guide, Masks masks);
 
-/// Returns the masks with those of variables cleared that no item stage updates: these have their factors from a fit.
+/// Returns the masks for predictions and scores, which infer item variables alone: those of variables that no item
+/// stage updates are cleared, since these have their factors from a fit.
 Masks item_masks(const schedule::Schedule& schedule, Masks masks);
 
-/// Returns the options under which the density gets a mask for each variable that has one in `masks`; the other options
-/// stay.
+/// Returns the options with which density::expand gives a mask to each variable that has one in `masks`; the other
+/// options stay.
 density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks);
 
-/// Puts the masks into the data, as the arrays that a model expanded with with_masks() reads. If the model has a mask
-/// for a variable that has none in `masks`, the array keeps its values, or gets ones if it has none.
+/// Puts the masks into the data, as the input arrays that a model expanded with with_masks() reads. If the model has a
+/// mask for a variable that has none in `masks`, its array stays as it is, or gets ones if it is empty.
 void add_masks(const model::Model& model, const Masks& masks, BoundData& data);
 
 }  // namespace lehr

@@ -15,34 +15,34 @@ namespace lehr {
 /// How a program is executed. All but `native` work on one thread.
 enum class Backend {
   native,      // machine code of LLVM
-  timed,       // machine code, with the calls and the time of each function counted
+  timed,       // machine code, with the calls and the time of each function counted (--profile)
   interpreter  // the interpreter of Loops, with the calls and the operations of each function counted
 };
 
-/// Where the functions come from: a backend that makes them, or functions that were compiled before from the same
-/// program, in the program's order.
+/// Where the executable functions of a program come from: a backend that makes them, or functions that were compiled
+/// before from the same program (in a built object), in the program's order.
 using CodeSource = std::variant<Backend, std::span<const lehr_function>>;
 
 /// Owns the executable functions of one program. The program must outlive this object, and this object everything that
 /// calls the functions.
 class Functions {
  public:
-  /// Compiles the program, takes its compiled functions over, or prepares to interpret it.
+  /// Compiles the program, takes its compiled functions over, or prepares to interpret it, as `source` says.
   Functions(const loops::Program& program, const CodeSource& source);
   /// Not copyable: code() points into the object.
   Functions(const Functions&) = delete;
   /// Not assignable: code() points into the object.
   Functions& operator=(const Functions&) = delete;
 
-  /// Returns the hook through which all functions must be called (timed, interpreter), or null if they are called by
-  /// the addresses of compiled().
+  /// Returns the hook through which the machine must call all functions (so that they are timed or interpreted), or
+  /// null if it calls them by the addresses of compiled().
   const machine::Code* code() const { return code_.call ? &code_ : nullptr; }
   /// Returns the addresses of the functions, in the order of the program. There are none for the interpreter.
   const lehr_function* compiled() const { return compiled_.data(); }
 
-  /// What one function of the program has cost since the start.
+  /// What one function of the program has cost since the start, for profiles.
   struct FunctionCost {
-    /// The number of calls, and the time spent in them in nanoseconds (Backend::timed only; else 0).
+    /// The number of calls, and the time spent in them in nanoseconds, which only Backend::timed measures (else 0).
     std::int64_t calls = 0, nanoseconds = 0;
     /// The operations that the function did (Backend::interpreter only; else 0).
     loops::OperationCounts work;
@@ -52,7 +52,7 @@ class Functions {
   FunctionCost account(std::size_t function) const;
 
  private:
-  /// The running counts of one function, which threads may add to; see Account and loops::OperationCounts.
+  /// The running counts of one function, to which threads may add; account() returns them as a FunctionCost.
   struct Counters {
     std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };

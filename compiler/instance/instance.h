@@ -19,13 +19,14 @@
 
 namespace lehr {
 
-/// What the locations in arrays of a posterior are measured from.
+/// What the locations (means and values) in arrays of a posterior or of draws are measured from.
 enum class LocationOrigin {
   zero,      // zero, as the user's data are
-  reference  // the reference values of Instance::set_offsets, as the centred model inside has them
+  reference  // the reference values of Instance::set_offsets, as in the centred model that inference runs on
 };
 
-/// Out-of-core data: items whose data are read from files each time they are worked on.
+/// How an instance gets out-of-core data, whose items are read from files each time they are worked on: callbacks, and
+/// how many items are in memory at a time.
 struct ItemSource {
   /// How many items are in memory at a time when a sweep visits all of them.
   std::int64_t items = 0;
@@ -33,7 +34,8 @@ struct ItemSource {
   model::PlateId plate = {};
   /// Reads and binds the data of some ranges of items; null if all data are in memory.
   std::function<BoundData(std::span<const ItemRange>)> read = {};
-  /// Returns the first element of the nested plate that belongs to the item, counted over all items.
+  /// Returns the position of the first element of the nested plate that belongs to the item, among the elements of all
+  /// items.
   std::function<std::int64_t(model::PlateId nested, std::int64_t item)> row = {};
 };
 
@@ -53,35 +55,37 @@ class Instance {
                                                 const loops::LowerOptions& options, Backend backend,
                                                 std::int64_t window, ItemSource source = {},
                                                 const loops::PassOptions& passes = {});
-  /// Makes an instance of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
-  /// `code` says where its functions come from. The other arguments and the Errors are those of the first make(); but
-  /// it does not check that the model can do with some items at a time.
+  /// Makes an instance of a program that was lowered before with LowerOptions::new_items and has all its sizes, such as
+  /// that of a built object. `code` says where its functions come from. `window` and `source` are as for the make()
+  /// that lowers the model, and so are the Errors; but it does not check that the model can do with some items at a
+  /// time.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
-  /// Makes an instance of a program that was compiled before for data with the same constant sizes. The other arguments
-  /// are those of the first make(). It returns an Error if the arrays do not fit into memory, or if the data couple
-  /// coordinates that a sparse precision has no entry for.
+  /// Makes an instance of a program that was compiled before for data with the same constant sizes, so that fits of
+  /// many data sets share it. `window` and `source` are as for the make() that lowers the model. It returns an Error if
+  /// the arrays do not fit into memory, or if the data couple coordinates that a sparse precision has no entry for.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 std::shared_ptr<const CompiledProgram> program, std::int64_t window,
                                                 ItemSource source = {});
-  /// Lowers and compiles a program for the data, which the make() above can use for other data too. Fails if code for
-  /// the processor that LEHR_CPU names cannot run here.
+  /// Lowers and compiles a program for the data without making an instance; make() can then use it for these data and
+  /// for others with the same constant sizes. Fails if code for the processor that LEHR_CPU names cannot run here.
   static Result<std::shared_ptr<const CompiledProgram>> compile(const Analysed& analysed, const BoundData& data,
                                                                 const loops::LowerOptions& options, Backend backend,
                                                                 const loops::PassOptions& passes);
-  /// Lowers and compiles the model like the first make(). Throws OutOfMemory if the arrays do not fit into memory.
+  /// Lowers and compiles the model, and makes the engine with the data, all items in memory unless `window` limits
+  /// them. Throws OutOfMemory if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0, const loops::PassOptions& passes = {});
-  /// Makes an instance of a compiled program. Throws OutOfMemory if the arrays do not fit into memory.
+  /// Makes the engine of a compiled program with the data. Throws OutOfMemory if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, std::shared_ptr<const CompiledProgram> program,
            std::int64_t window, ItemSource source = {});
 
-  /// Frees the engine, its memory and the machine code.
+  /// Frees the engine and its memory, and the machine code unless another instance shares it.
   ~Instance();
 
-  /// Sets the reference values that were subtracted from model and data (centre_model). From then on, arrays that come
-  /// in by name have them subtracted, and arrays that go out have them added. A joint factor of Normal variables has
-  /// those of its members.
+  /// Sets the reference values that were subtracted from model and data (centre_model), so that users see locations as
+  /// they are. From then on, named arrays that come in have them subtracted, and those that go out have them added. A
+  /// joint factor of Normal variables has those of its members.
   void set_offsets(CentringOffsets references);
 
   /// Returns the engine, which owns the memory and runs the functions.
@@ -89,16 +93,17 @@ class Instance {
   /// Returns the engine, which owns the memory and runs the functions, read-only.
   const Engine& engine() const;
 
-  /// Returns the name that the Loops program gives to a buffer of the engine.
+  /// Returns the name that the Loops program gives to a buffer of the engine, such as "theta.concentration" for a
+  /// parameter of the posterior.
   const std::string& name_of(std::int64_t buffer) const;
 
-  /// Returns the cost of each step of the schedule so far. Only for Backend::timed and interpreter.
+  /// Returns the cost of each step of the schedule so far, for profiles. Only for Backend::timed and interpreter.
   std::vector<StepTime> times() const;
 
-  /// Replaces the data by others with the same plate sizes and row lengths, and values wherever there were some.
-  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ. Returns an Error if
-  /// a matrix that must be symmetric is not, if a sparse precision lacks entries for the data, or if code that reads
-  /// the data fails. The value is always true.
+  /// Replaces the data by others with the same plate sizes and row lengths, and values wherever there were some,
+  /// without compiling again. Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes
+  /// differ. Returns an Error if a matrix that must be symmetric is not, if a sparse precision lacks entries for the
+  /// data, or if code that reads the data fails. The value is always true.
   Result<bool> replace(const BoundData& data);
 
   /// A start of a run that succeeded: the factors are initialised.
@@ -110,24 +115,27 @@ class Instance {
   };
   /// Initialises all factors for a run. If a start of the kind `kind` fails, the first other kind that succeeds takes
   /// its place; if all fail, the Error is that of `kind`. A data matrix that must be symmetric and is not is an Error,
-  /// too. The result depends on seed and restart alone, not on the method.
+  /// too. The random numbers depend on seed and restart alone, so all methods begin at the same start.
   Result<Started> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
-  /// Overwrites factors with the arrays of `--init`, which are named as in posterior.npz. `source` is the file, for
-  /// messages. Unknown names and wrong lengths are Errors. Returns true if factors of the items were among the arrays.
+  /// Overwrites factors with arrays that are named as in posterior.npz: those of an earlier fit, or of the option
+  /// `--init`. `source` is the file, for messages. Unknown names and wrong lengths are Errors. Returns true if factors
+  /// of the items were among the arrays.
   ///
   /// Arrays of factors that are written before they are read (fused categories, items in a window) are accepted and
   /// ignored. Arrays of the members of a joint variable are used if its own are missing; its factor then has no
   /// correlations between members.
   Result<bool> set(const std::vector<NamedArray>& arrays, const std::string& source);
 
-  /// Returns the names of the symmetric variables: global ones whose only axis is over the values of a latent category,
-  /// and whose factors are equal for all values (up to a relative difference of 1e-3). Returns none unless all global
-  /// variables with such an axis are symmetric. In such a solution no sweep can separate the values.
+  /// Returns the names of the symmetric variables, for a warning: in a symmetric solution no sweep can separate the
+  /// values of a latent category. They are the global variables whose only axis is over the values of a latent
+  /// category, if the factors of all of them are equal for all values (up to a relative difference of 1e-3). Returns
+  /// none if one of them is not.
   std::vector<std::string> symmetric_components() const;
 
-  /// Overwrites the current draws of a sampler. `values` has the packed values of each variable, by VariableId; a
-  /// variable with none keeps its draw. Only for models with sample factors. The value is always true.
+  /// Overwrites the current draws of a sampler, so that it goes on from this state. `values` has the packed values of
+  /// each variable, by VariableId; a variable with none keeps its draw. Only for models with sample factors. The value
+  /// is always true.
   Result<bool> set_draw(const std::vector<std::vector<double>>& values);
 
   /// Appends the current draw of each variable to `draws`. Its arrays have the name of the variable and the axes
@@ -145,18 +153,21 @@ class Instance {
  private:
   /// The constant tables of the machine, with the addresses of the functions, and the engine that runs them.
   struct Running;
-  /// Makes the engine. Throws OutOfMemory, with the names of the buffers.
+  /// Makes the engine that executes the program with these tables and run-time sizes, and allocates its memory; nothing
+  /// is executed yet. Throws OutOfMemory, with the names of the buffers.
   static std::unique_ptr<Running> run(const Tables& tables, const CompiledProgram& program,
                                       const std::vector<std::int64_t>& sizes, std::int64_t window,
                                       LoaderFunctions supplied);
 
   /// Returns the callbacks by which the engine loads out-of-core items; empty ones if all data are in memory.
   LoaderFunctions supplied();
-  /// Returns the value of each size slot of the program, for the given number of elements of each plate.
+  /// Returns the value of each size slot of the program, for the given number of elements of each plate: those of the
+  /// out-of-core items that are being loaded.
   std::vector<std::int64_t> sizes_at(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
   void copy_data(const BoundData& data);
-  /// Copies the arrays of sparse precisions into the program (math::SparsePattern).
+  /// Copies the positions of the entries of sparse precisions (math::SparsePattern) into the engine's buffers, where
+  /// the generated code reads them.
   void copy_patterns();
   /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
@@ -167,7 +178,8 @@ class Instance {
   /// Returns the reference values that are subtracted from the array of a parameter. Null if there are none, or if the
   /// parameter is no location.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
-  /// Returns true if the slot is the first array of a joint variable.
+  /// Returns true if the slot is the first parameter array of a joint variable (`guide joint`), so that posterior()
+  /// writes the marginals of all its members once.
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
   /// Returns the current parameters of a joint variable's factor as arrays with names.
   std::vector<NamedArray> factor_of(model::VariableId joint, LocationOrigin origin = LocationOrigin::zero) const;
@@ -213,13 +225,15 @@ class Instance {
   std::unique_ptr<Running> running_;
 };
 
-/// A function that makes an instance of an analysed model for some data.
+/// A function that makes an instance of an analysed model for some data. Predictions and scores take one, so that they
+/// can run newly compiled code or that of a built object.
 using MakeInstance = std::function<Result<std::unique_ptr<Instance>>(const Analysed& analysed, const BoundData& data,
                                                                      const loops::LowerOptions& options)>;
 /// Makes an instance with newly compiled machine code and all items in memory. Can be used as a MakeInstance.
 Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options);
-/// Returns a function that makes instances like compiled_instance(), with these options of the passes.
+/// Returns a function that makes instances with newly compiled machine code and all items in memory, with these options
+/// of the passes.
 MakeInstance compiled_instances(loops::PassOptions passes);
 
 }  // namespace lehr

@@ -44,9 +44,9 @@ struct MemberLayout {
 /// elements.
 std::size_t coordinates_of(math::Support joint, std::size_t extent);
 
-/// The shape of a joint variable, which stands for several variables with one common factor (`guide joint(a, b)`). It
-/// has the support, the axes, and how many numbers an element has. member_layout() derives from it where the numbers of
-/// each member lie.
+/// The shape of a joint variable, which stands for several variables with one common factor (`guide joint(a, b)`): its
+/// support, its axes, and how many numbers an element has. member_layout() derives from it where the numbers of each
+/// member lie.
 struct JointShape {
   /// The support of the joint variable: vector, sparse, scaled or switched.
   math::Support support = math::Support::vector;
@@ -56,9 +56,9 @@ struct JointShape {
   std::size_t coordinates = 1;
 };
 
-/// Returns where the numbers of a member with these axes and event extents are. Its coordinates begin at `first`. An
-/// axis over a plate of the joint variable selects the element, matched by name in order; all others and the event axes
-/// number the coordinates, row-major.
+/// Returns where the numbers of a member are among those of its joint variable. `axes` and `event` are the member's
+/// axes and event extents; its coordinates begin at `first`. An axis over a plate of the joint variable selects the
+/// element, matched by name in order; all others and the event axes number the coordinates, row-major.
 MemberLayout member_layout(std::string name, math::Support support, const JointShape& joint,
                            const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
                            std::size_t first);
@@ -68,26 +68,27 @@ MemberLayout member_layout(std::string name, math::Support support, const JointS
 std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId joint,
                                      const std::vector<std::int64_t>& sizes);
 
-/// Returns the numbers of the joint variable that the data give for its members, packed, and NaN for all others.
+/// Returns the numbers of the joint variable that the data give for its members, packed as [element, coordinate], and
+/// NaN for all others: what the generated code reads as its data.
 std::vector<double> observed_values(const model::Model& m, model::VariableId joint, const BoundData& data);
 
 /// Returns the marginals of all members as arrays `member.parameter`, from the parameters of the joint factor, which
-/// are named "joint.parameter". A category has probabilities; a bit has the one of value 1. A number or vector has a
-/// mean and a precision, the inverse of its own covariance. A switched number has the mean and precision of its
-/// mixture. The numbers of a scaled vector have Student's t: degrees of freedom, mean, and the inverse of the squared
-/// scale. Its precision has shape and rate of a Gamma. A sample factor gives `member.value`. The result is empty if
-/// `factor` lacks a parameter.
+/// are named "joint.parameter"; users see members this way. A category has probabilities; a bit has the one of value 1.
+/// A number or vector has a mean and a precision, the inverse of its own covariance. A switched number has the mean and
+/// precision of its mixture. The numbers of a scaled vector have Student's t: degrees of freedom, mean, and the inverse
+/// of the squared scale. Its precision has shape and rate of a Gamma. A sample factor gives `member.value`. The result
+/// is empty if `factor` lacks a parameter.
 std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
                                   const std::vector<std::int64_t>& sizes);
 
-/// Returns the values of one draw by coordinate: for a switched pair the category, then the number. `draw` is in the
-/// order of math::factor_draw, which for a switched pair has the number, then an indicator for each value of the
-/// category.
+/// Returns one draw from the factor of a joint variable in the order of its coordinates (MemberLayout): of a switched
+/// pair the category, then the number. `draw` is in the order of math::factor_draw, which for a switched pair has the
+/// number, then an indicator for each value of the category. Without `switched` it is returned as it is.
 std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw);
 
-/// Writes arrays of members (named as by marginals) into the parameters of the joint factor: means, probabilities and
-/// values directly, precisions as blocks without correlations. A switched number gets the same mean and precision for
-/// all values of the category. The lengths must be right.
+/// Writes arrays of members (named as by marginals) into the parameters `factor` of the joint factor, for start values:
+/// means, probabilities and values directly, precisions as blocks without correlations. A switched number gets the same
+/// mean and precision for all values of the category. The lengths must be right.
 void set_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor);
 

@@ -8,13 +8,14 @@
 
 namespace lehr {
 
-/// Values by key. Of several threads that ask for one key, the first makes the value and the others wait for it. Beyond
-/// `kMostValues` keys all values are forgotten, so that the memory stays small; a value stays alive as long as it is
-/// used.
+/// Values by key, made when they are first needed and shared by threads. Of several threads that need one key, the
+/// first makes the value and the others wait for it. Beyond `kMostValues` keys all values are dropped, so that the
+/// memory stays small; a value stays alive as long as it is used.
 template <class Key, class Value>
 class Memo {
  public:
-  /// Returns the value of the key. If there is none yet, it is what `make` returns.
+  /// Returns the value of the key. If there is none yet, it is made by `make`. If `make` throws, the next call for the
+  /// key tries again.
   template <class Make>
   std::shared_ptr<const Value> find_or_make(Key key, const Make& make) const {
     const std::shared_ptr<Entry> entry = entry_of(std::move(key));
@@ -23,11 +24,12 @@ class Memo {
   }
 
  private:
+  /// The number of keys beyond which all values are dropped.
   static constexpr std::size_t kMostValues = 64;
 
   /// A value that is made at most once.
   struct Entry {
-    std::once_flag made;
+    std::once_flag made;                 // set once `value` is made
     std::shared_ptr<const Value> value;  // null until it is made
   };
 
@@ -41,7 +43,7 @@ class Memo {
   }
 
   mutable std::mutex mutex_;                               // guards the map
-  mutable std::map<Key, std::shared_ptr<Entry>> entries_;  // by key
+  mutable std::map<Key, std::shared_ptr<Entry>> entries_;  // the values so far, by key
 };
 
 }  // namespace lehr

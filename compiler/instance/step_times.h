@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// The cost of one step of the schedule, in all sweeps together.
+/// The cost of one step of the schedule, in all sweeps together: a row of a profile.
 struct StepTime {
   /// What the step does: the variables that it updates, "sums over" an item plate, "sums of factors" (cached sums),
   /// "ELBO", or "starts and data" for all else.
@@ -21,8 +21,8 @@ struct StepTime {
   loops::OperationCounts work;
 };
 
-/// Returns the cost of each step in the order of the schedule, then that of cached sums, the ELBO, and all else. Only
-/// with Backend::timed or interpreter.
+/// Returns the cost of each step in the order of the schedule, then that of cached sums, the ELBO, and all other
+/// functions. Only with Backend::timed or interpreter.
 std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
                                  const Functions& functions);
 

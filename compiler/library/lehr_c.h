@@ -27,13 +27,13 @@ enum { LEHR_OK = 0, LEHR_INTERNAL = 1, LEHR_USAGE = 2, LEHR_MODEL = 3, LEHR_DATA
 /* Types of the values of a lehr_data: numbers, or pointers to text. */
 enum { LEHR_DOUBLE = 0, LEHR_FLOAT = 1, LEHR_INT64 = 2, LEHR_INT32 = 3, LEHR_TEXT = 4 };
 
-/* A compiled model without errors. */
+/* A compiled model without errors, made by lehr_compile(). */
 typedef struct lehr_program lehr_program;
-/* The result of a fit. */
+/* The result of a fit, an update or an inference, or a fit that was read from its directory. */
 typedef struct lehr_fit lehr_fit;
-/* The results of fits of many data sets. */
+/* The fits of many data sets, made by lehr_program_fit_many(): a fit or an error for each. */
 typedef struct lehr_fits lehr_fits;
-/* A list of named arrays of numbers. */
+/* A list of named arrays of numbers: predictions, a score, draws, or arrays of a fit. */
 typedef struct lehr_arrays lehr_arrays;
 
 /* An array in the caller's memory. It is read in place and must live until the call returns.
@@ -51,7 +51,7 @@ typedef struct {
   const int64_t* row_offsets; /* ragged: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1] */
 } lehr_data;
 
-/* An array of a result, row-major. */
+/* An array of a result, row-major: an element of a lehr_arrays, whose memory it points to. */
 typedef struct {
   const char* name;        /* such as "mu.mean" */
   const double* values;    /* all elements */
@@ -66,7 +66,7 @@ typedef struct {
  * NaN if the sweep did not compute it; samplers have the log joint density in its place. */
 typedef int32_t (*lehr_on_sweep)(void* user, int64_t restart, int64_t iteration, double elbo, double temperature);
 
-/* Returns the version of the library, such as "0.1.0". */
+/* Returns the version of the linked library, such as "0.1.0". */
 const char* lehr_version(void);
 
 /* Parses and checks the text of a model, derives its updates, and stores the program in `*program`. Settings: "name" of
@@ -80,10 +80,11 @@ const char* lehr_program_describe(const lehr_program* program);
 
 /* Fits the model to `count` arrays of data and stores the fit in `*fit`. Options have the names of those of `lehr fit`
  * with '_' for '-' ("max_iter", "seed", "anneal", "save_locals", ...), and the same values. `from` is a fit whose
- * factors are the start. `from` and `on_sweep` may be null. */
+ * factors are the start. `from` and `on_sweep` may be null. A fit whose arithmetic fails on the way is stored, too: its
+ * summary has the "failure". */
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message);
-/* A callback on the calling thread, at most once in 50 ms. Returning 0 ends all fits. */
+/* A callback of lehr_program_fit_many(), on the calling thread, at most once in 50 ms. Returning 0 ends all fits. */
 typedef int32_t (*lehr_goes_on)(void* user);
 /* Fits the model to many data sets, several at a time on as many threads as the option "threads" says (0: all); what is
  * compiled for one serves the others. Data set k has the next `counts[k]` of the arrays in `data`. Options and `from`
@@ -99,30 +100,34 @@ int32_t lehr_fits_at(const lehr_fits* fits, int64_t position, lehr_fit** fit, ch
  * "NAME.mean" and "NAME.sd" of every number of the posterior, such as "a" or "w[2]", but of no variable with more than
  * 32 numbers. Entries that do not exist are NaN. */
 int32_t lehr_fits_table(const lehr_fits* fits, lehr_arrays** table, char** message);
-/* Frees the results of many fits. */
+/* Frees the results of many fits; null is allowed. Fits from lehr_fits_at() live on. */
 void lehr_fits_free(lehr_fits* fits);
 
-/* Fits new data with the posterior of the fit `prior`, to the power `forget` in (0, 1], as the prior: `lehr update`. */
+/* Updates a fit with new data, as `lehr update` does, and stores the new fit in `*fit`: the posterior of the fit
+ * `prior`, to the power `forget` in (0, 1], is the prior. Options and callback are those of lehr_program_fit(). */
 int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
                             int64_t count, const char* options, lehr_on_sweep on_sweep, void* user, lehr_fit** fit,
                             char** message);
-/* Reads a fit of this model from a directory that `lehr fit` wrote. Fits by sampling are refused. */
+/* Reads a fit of this model from a directory that `lehr fit` or lehr_fit_write() wrote, and stores it in `*fit`. Fits
+ * by sampling are refused. */
 int32_t lehr_program_load(const lehr_program* program, const char* directory, lehr_fit** fit, char** message);
-/* Infers the factors of new items, with the global factors of `fit` unchanged, and stores the fit in `*inferred`. */
+/* Infers the factors of new items (the topics of new documents), with the global factors of `fit` unchanged, and stores
+ * a fit with all factors in `*inferred`. */
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message);
-/* Predicts what is missing in the data, as `lehr predict` does. Options: "draws", "seed", "local_iters", "local_tol",
+/* Predicts what is missing in the data, as `lehr predict` does, and stores arrays such as "x.mean", "x.sd", "x.q5" and
+ * "z.probability" in `*predictions` (predict.h lists them). Options: "draws", "seed", "local_iters", "local_tol",
  * "sizes" (numbers of elements by plate; the text "+5" means 5 more than there are) and "more" (such further elements
  * as numbers). */
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message);
-/* Computes the log predictive density of data, as `lehr score` does: the arrays "total" (nats), "observations", and for
- * a chain "sequences". Options: "holdout", "seed"; "per": "item" adds "items", the density of each item, and
- * "item_observations". */
+/* Computes the log predictive density of data, as `lehr score` does, and stores in `*score` the arrays "total" (nats),
+ * "observations", and for a chain "sequences". Options: "holdout", "seed"; "per": "item" adds "items", the density of
+ * each item, and "item_observations". */
 int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            const char* options, lehr_arrays** score, char** message);
-/* Draws all variables from the model, as `lehr simulate` does. Latent variables among the data keep their values.
- * Options: "seed", "sizes". */
+/* Draws all variables from the model, as `lehr simulate` does, and stores them in `*drawn`. Latent variables among the
+ * data keep their values. Options: "seed", "sizes". */
 int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                               lehr_arrays** drawn, char** message);
 
@@ -138,20 +143,20 @@ int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** messag
 int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* options, lehr_arrays** arrays,
                         char** message);
 
-/* Returns the number of arrays in the list. */
+/* Returns the number of arrays in the list; 0 for null. */
 int64_t lehr_arrays_count(const lehr_arrays* arrays);
 /* Returns the array at a position, from 0. Its `name` and `values` are null if there is none. */
 lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position);
 /* Returns the array of that name. Its `name` and `values` are null if there is none. */
 lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name);
 
-/* Frees a program; null is allowed, here and below. */
+/* Frees a program; null is allowed. */
 void lehr_program_free(lehr_program* program);
-/* Frees a fit. */
+/* Frees a fit; null is allowed. */
 void lehr_fit_free(lehr_fit* fit);
-/* Frees a list of arrays. */
+/* Frees a list of arrays, and with it the arrays that it returned; null is allowed. */
 void lehr_arrays_free(lehr_arrays* arrays);
-/* Frees a message. */
+/* Frees a message that a call has stored in `*message`; null is allowed. */
 void lehr_text_free(char* text);
 
 #ifdef __cplusplus

@@ -16,19 +16,22 @@ namespace lehr {
 /// object must outlive the program.
 Result<Program> program_of(const machine::Model& object);
 
-/// Returns a fit with the factors that the state has, except those of items. The numbers are copied.
+/// Converts the state of a built object to a fit, for predictions and scores: it has the factors of the state except
+/// those of items. The numbers are copied.
 Fit fit_of(const Program& program, const machine::Model& object, const embedded::State& state);
 
-/// A data set in the C struct of a built object's header, converted to DataViews.
+/// A data set in the C struct of a built object's header, converted to DataViews as a Program takes data, for
+/// predictions and scores.
 class ObjectData {
  public:
-  /// Reads the struct. Arrays in it must outlive the views. Returns kOk, or the failure: kNull (missing row offsets),
-  /// kSize, kOffsets, kData (an array that is not aligned to 8 bytes).
+  /// Reads the struct and makes the views. Arrays in it must outlive them. Returns kOk, or the failure: kNull (missing
+  /// row offsets), kSize (a number of items that is too small or too large), kOffsets (row offsets that are wrong),
+  /// kData (an array that is not aligned to 8 bytes).
   embedded::Status read(const machine::Model& object, const embedded::State& state, const embedded::DataSet* data);
 
-  /// Returns views of the arrays that the data set has.
+  /// Returns views of the arrays that the data set has, in the caller's memory or in this object's.
   const std::vector<DataView>& views() const { return views_; }
-  /// Returns, by plate, the numbers of items that no array of the data set shows.
+  /// Returns, by name of the plate, the numbers of items that no array of the data set shows.
   const std::map<std::string, std::int64_t>& sizes() const { return sizes_; }
 
  private:
@@ -40,16 +43,18 @@ class ObjectData {
   void add_lengths();
   /// Returns true if the extent is that of a nested plate.
   bool is_nested(machine::Extent e) const;
-  /// Returns the built object with this data set as its memory.
+  /// Returns the built object with this data set as its memory, to read sizes and arrays from.
   machine::View view() const { return {*object_, table_.data(), slots_.data()}; }
 
-  const machine::Model* object_ = nullptr;  // the built object
-  std::vector<std::int64_t> slots_;         // run-time sizes, by slot
-  std::vector<lehr_buffer> table_;          // arrays, by buffer; null where absent
-  std::vector<bool> shown_;                 // by slot: true if some view has this axis; of nested plates, with its rows
+  const machine::Model* object_ = nullptr;  // the built object whose struct it is
+  /// Run-time sizes of this data set, by their position in the object's table of sizes.
+  std::vector<std::int64_t> slots_;
+  std::vector<lehr_buffer> table_;  // addresses of the arrays, by buffer of the object; null where absent
+  /// By position in the table of sizes: true if some view has an axis of this size; of nested plates, with its rows.
+  std::vector<bool> shown_;
   std::deque<std::vector<double>> converted_;  // memory of converted arrays; a deque, so that they stay where they are
-  std::vector<DataView> views_;                // see views()
-  std::map<std::string, std::int64_t> sizes_;  // see sizes()
+  std::vector<DataView> views_;                // views of the arrays that the data set has
+  std::map<std::string, std::int64_t> sizes_;  // by name of the plate: numbers of items that no view shows
 };
 
 }  // namespace lehr

@@ -7,8 +7,9 @@
 
 namespace lehr::loops {
 
-/// Returns every field of every node as bytes, numbers bit by bit; of a Comment only that it is there, not its text.
-/// The bytes depend on the byte order of the machine and cannot be read back.
+/// Returns a program as bytes, from which the cache of machine code makes its key: every field of every node, numbers
+/// bit by bit, but not the texts of comments. The bytes depend on the byte order of the machine and cannot be read
+/// back.
 std::string serialise(const Program& program);
 
 }  // namespace lehr::loops

@@ -9,11 +9,11 @@
 
 namespace lehr::loops {
 
-/// Counts of what a run did.
+/// Counts of the operations that an interpreted call executed, from which costs and chunk sizes are estimated.
 struct OperationCounts {
   std::int64_t operations = 0;  // on real numbers: + - * /, minima, maxima, roots, accumulations
   std::int64_t functions = 0;   // calls of exp, log, digamma and the like on real numbers
-  std::int64_t bytes = 0;       // of array elements that were read or stored
+  std::int64_t bytes = 0;       // bytes of the array elements that were read or stored
 
   /// Adds the counts of another run.
   OperationCounts& operator+=(const OperationCounts& other) {

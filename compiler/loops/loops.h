@@ -36,10 +36,10 @@
 namespace lehr::loops {
 
 // Ids are positions in the vectors of Program.
-using BufferId = Id<struct BufferTag>;
-using SizeId = Id<struct SizeTag>;
-using ScalarId = Id<struct ScalarTag>;  // a loop index, a let, a mutable local or a parameter
-using ExprId = Id<struct LoopsExprTag>;
+using BufferId = Id<struct BufferTag>;   // identifies an array: index in Program::buffers
+using SizeId = Id<struct SizeTag>;       // identifies the extent of an axis: index in Program::sizes
+using ScalarId = Id<struct ScalarTag>;   // identifies a loop index, let, mutable local or parameter
+using ExprId = Id<struct LoopsExprTag>;  // identifies an expression: index in Program::exprs
 
 /// The finite number that stands for log 0 in exponents: its exp is 0, and sums of it stay finite.
 inline constexpr double kLogZero = -1e300;
@@ -49,10 +49,10 @@ enum class Type { f64, i64, boolean, f32 };
 /// Returns true if the type is a floating-point type.
 constexpr bool is_real(Type t) { return t == Type::f64 || t == Type::f32; }
 
-/// The extent of an axis. `constant >= 0` is an extent that the code has as a literal; otherwise the code reads entry
-/// `slot` of the table of sizes at run time.
+/// The extent of an axis. If `constant` >= 0, it is a literal in the code; otherwise the code reads entry `slot` of the
+/// table of sizes at run time.
 struct Size {
-  std::string name;            // printed, such as the plate's name
+  std::string name;            // in printed loops, such as the plate's name
   std::int64_t constant = -1;  // the extent; -1: read at run time
   std::int32_t slot = -1;      // position in the table of sizes; -1: a constant
 };
@@ -61,9 +61,10 @@ struct Size {
 enum class Role {
   /// Written by the caller, read only: data of the user, weights, picks, random keys.
   data,
-  parameter,    // parameters of the variational factors; live between calls
-  natural,      // natural parameters under construction; private scratch
-  expectation,  // expected statistics of the factors; live between calls
+  parameter,  // parameters of the variational factors; persist between calls
+  /// Natural parameters of a factor while its update forms them: no meaning between calls, one copy per worker.
+  natural,
+  expectation,  // expected statistics of the factors; persist between calls
   table,        // values that the code derives from data and expectations
   statistic,    // sums over items; one copy per worker, added up in fixed order
   scratch,      // no meaning between calls; one copy per worker
@@ -74,7 +75,7 @@ enum class Role {
 /// (Program::demand_flags). The pass `guard-on-demand` guards the stores of arrays that are not always needed.
 enum class Demand {
   always,           // in every sweep
-  item_parameters,  // per-item parameters; always needed if a function that runs more than once a fit loads them
+  item_parameters,  // parameters of items, on request; always if a function that is not cold loads them
   elbo              // sums over items that only the ELBO reads
 };
 
@@ -86,14 +87,14 @@ struct Buffer {
   Role role = Role::scratch;       // what it is for
   std::vector<SizeId> axes;        // extents in memory order
   Demand demand = Demand::always;  // when its contents are needed
-  std::int64_t used_length = 0;    // padded rows: elements of a row that carry values, the others are 0; 0: no padding
+  std::int64_t used_length = 0;    // padded rows: values at the start of each row, the rest is 0; 0: no padding
   bool exact = false;              // scratch that the pass `narrow` leaves in 64 bits
 };
 
 // ---- expressions ----
-/// A floating-point literal of type f64 or f32.
+/// A literal of type f64 or f32.
 struct ConstF {
-  double value = 0;  // rounded to 32 bits if the type is f32
+  double value = 0;  // the number; rounded to 32 bits if the type is f32
 };
 /// An integer literal; of type boolean it is 0 or 1.
 struct ConstI {
@@ -105,7 +106,7 @@ struct Get {
 };
 /// The extent of an axis, as i64.
 struct Extent {
-  SizeId size;  // of an axis
+  SizeId size;  // the axis' extent in Program::sizes
 };
 /// The value of one element of an array.
 struct Load {
@@ -116,60 +117,60 @@ struct Load {
 
 /// Operators with one operand; operators.h has their types and values.
 enum class UnaryOp {
-  negate,
-  logical_not,
-  to_f64,
-  to_f32,
-  exp,
-  log,
-  log1p,
+  negate,           // -x of a real or an i64
+  logical_not,      // not x of a bool
+  to_f64,           // conversion of an i64 or f32 to f64
+  to_f32,           // conversion of an i64 or f64 to f32
+  exp,              // e to the power of x
+  log,              // natural logarithm
+  log1p,            // log(1 + x)
   logit_curvature,  // tanh(x / 2) / (4 x), of the local bound of log logistic(x)
-  sqrt,
-  digamma,
-  trigamma,
-  lgamma,
-  abs,
-  is_nan
+  sqrt,             // square root
+  digamma,          // derivative of log Gamma, for x > 0
+  trigamma,         // derivative of digamma, for x > 0
+  lgamma,           // log Gamma(x), for x > 0
+  abs,              // absolute value of a real or an i64
+  is_nan            // a bool: true if x is NaN
 };
-/// An operator applied to one operand.
+/// An expression that applies an operator to one operand.
 struct Unary {
-  UnaryOp op = UnaryOp::negate;
-  ExprId operand;
+  UnaryOp op = UnaryOp::negate;  // which operator
+  ExprId operand;                // of a type that the operator takes
 };
 
 /// Operators with two operands of the same type. The first six take f64, f32 or i64 (divide: no i64); comparisons take
 /// the same and give a bool; logical_and and logical_or take bools.
 enum class BinaryOp {
-  add,
-  subtract,
-  multiply,
-  divide,
-  minimum,
-  maximum,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  logical_and,
-  logical_or
+  add,          // a + b
+  subtract,     // a - b
+  multiply,     // a * b
+  divide,       // a / b of reals
+  minimum,      // the smaller one; of reals NaN if either is NaN
+  maximum,      // the larger one; of reals NaN if either is NaN
+  equal,        // a == b
+  not_equal,    // a != b
+  less,         // a < b
+  less_equal,   // a <= b
+  logical_and,  // both bools are true
+  logical_or    // at least one bool is true
 };
-/// An operator applied to two operands.
+/// An expression that applies an operator to two operands of one type.
 struct Binary {
-  BinaryOp op = BinaryOp::add;
-  ExprId left, right;
+  BinaryOp op = BinaryOp::add;  // which operator
+  ExprId left, right;           // operands of one type
 };
-/// The value of `if_true` or `if_false`, by a bool; both may be evaluated.
+/// An expression that is `if_true` where the bool `condition` is true and `if_false` elsewhere; both may be evaluated.
 struct Select {
-  ExprId condition, if_true, if_false;
+  ExprId condition, if_true, if_false;  // a bool, and two values of one type
 };
 /// A random number by a counter-based generator: a pure function of the key, the site, the element and the component.
 /// So its value is the same wherever the expression stands and whichever thread evaluates it.
 struct Random {
   math::Noise noise = math::Noise::uniform;  // the distribution
   BufferId key;                              // i64 buffer with seed, chain and step
-  std::int64_t site = 0;                     // identifies the place in the code
-  /// i64: the position of the element in its variable, and the component of its value; f64: the two arguments of the
-  /// distribution (math::Noise).
+  std::int64_t site = 0;                     // a number of the place in the code that draws; each place has its own
+  /// The variable's element (i64), the component of its value (i64), and the two arguments of the distribution (f64;
+  /// math::Noise).
   ExprId element, component, a, b;
 };
 
@@ -193,46 +194,46 @@ struct For {
   ExprId begin, end;         // i64, evaluated once before the loop
   Block body;                // statements of one iteration
   bool independent = false;  // iterations may run in any order
-  std::int64_t step = 1;     // positive
+  std::int64_t step = 1;     // what the index advances by; positive
   bool vectorised = false;   // the body is vectorised: it does the work of `step` consecutive iterations
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {
-  ScalarId scalar;  // declared here
+  ScalarId scalar;  // the scalar that it declares
   ExprId value;     // evaluated here, once
 };
 /// Declares a mutable scalar for the rest of the enclosing block.
 struct Local {
-  ScalarId scalar;  // declared here
+  ScalarId scalar;  // the scalar that it declares
   ExprId initial;   // its first value
 };
 /// Sets a mutable scalar to a value.
 struct Assign {
-  ScalarId scalar;  // a Local
-  ExprId value;     // of the same type
+  ScalarId scalar;  // the mutable scalar, which a Local declares
+  ExprId value;     // the new value, of the scalar's type
 };
 /// Adds a value to a mutable scalar: a reduction, which the native code may reassociate.
 struct Accumulate {
-  ScalarId scalar;  // a Local
-  ExprId value;     // of the same type
+  ScalarId scalar;  // the mutable scalar, which a Local declares
+  ExprId value;     // what is added, of the scalar's type
 };
 /// Stores a value to buffer[indices], or adds it there if `accumulate`.
 struct Store {
   BufferId buffer;              // the array, not of role data
   std::vector<ExprId> indices;  // i64, one for each axis
-  ExprId value;                 // of the type of the elements
-  bool accumulate = false;      // adds rather than stores
+  ExprId value;                 // what is stored or added, of the elements' type
+  bool accumulate = false;      // true: adds the value to the element; false: replaces it
 };
 /// Stores one value to every element of a buffer.
 struct Fill {
   BufferId buffer;  // the array, not of role data
-  ExprId value;     // of the type of the elements
+  ExprId value;     // what is stored, of the elements' type
 };
 /// Executes one of two blocks.
 struct If {
   ExprId condition;              // a bool
-  Block then_block, else_block;  // if true; if false
-  bool rare = false;             // the condition is seldom true: the native code makes `then_block` a cold function
+  Block then_block, else_block;  // executed if the condition is true; if it is false
+  bool rare = false;             // the condition is seldom true: native code makes `then_block` a cold function
 };
 /// Leaves the innermost `for` if the condition is true.
 struct BreakIf {
@@ -240,14 +241,14 @@ struct BreakIf {
 };
 /// Ends the function at once and returns `code` (> 0) to the caller.
 struct Fail {
-  std::int32_t code = 1;  // the status
+  std::int32_t code = 1;  // the status that the function returns
 };
 /// A note for the reader of printed loops, without effect: the formula that the next statements compute.
 struct Comment {
   std::string text;  // one line
 };
 
-/// A statement.
+/// A statement of a function: one of the kinds above.
 struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
 };
@@ -255,7 +256,7 @@ struct Stmt {
 /// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them. Two blocks
 /// may declare the same scalar if neither is inside the other.
 struct Scalar {
-  std::string name;       // printed
+  std::string name;       // in printed loops; need not be unique
   Type type = Type::f64;  // of its value
 };
 
@@ -263,29 +264,29 @@ struct Scalar {
 /// to which the region belongs runs the region before the body. Chunks of its iterations run in any order and at the
 /// same time. Each chunk has its own scratch and its own copy of `sums`; the copies are added up afterwards.
 struct ParallelRegion {
-  std::size_t function = 0;  // the outlined function, with parameters (begin, end)
+  std::size_t function = 0;  // position of the outlined function, with parameters (begin, end)
   ExprId trip_count;         // the number of iterations: a ConstI or an Extent
   BufferId sums;             // [numbers]: sums to which every chunk adds, zeroed before; invalid: there are none
 };
 
-/// Cached sums over items that a function reads. The caller runs `function` first if the flag `valid_flag` is 0; that
-/// forms the sums and sets the flag to 1.
+/// Sums over items that a function reads and that stay valid until a factor changes. Before the function, its caller
+/// runs `function` if `valid_flag` is 0; that forms the sums and sets the flag to 1.
 struct CachedSums {
-  std::size_t function = 0;  // position of a function without parameters
-  BufferId valid_flag;       // a number without axes: 1 while the cached sums are valid
+  std::size_t function = 0;  // position of the function, without parameters, that forms the sums
+  BufferId valid_flag;       // an array without axes, of one number: 1 while the cached sums are valid
 };
 
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
 /// Before the body, the caller forms the cached sums in `cached` that are not valid, then runs `regions` in order.
 struct Function {
-  std::string name;                          // printed
-  std::vector<ScalarId> parameters;          // i64 or f64
+  std::string name;                          // its name in machine code and in printed loops
+  std::vector<ScalarId> parameters;          // i64 or f64: the scalars that get the arguments, in order
   std::vector<BufferId> local_arrays;        // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;                                // what a call executes
   bool cold = false;                         // runs once a fit: the native code optimises it little
   std::vector<ParallelRegion> regions = {};  // parallel regions that run before the body
-  bool f32_allowed = false;                  // its private arrays and scalars may have 32 bits
-  std::vector<CachedSums> cached = {};       // cached sums that it reads
+  bool f32_allowed = false;                  // its arrays and scalars that nothing else uses may be f32
+  std::vector<CachedSums> cached = {};       // cached sums that it reads; formed before `regions`
 };
 
 /// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
@@ -296,15 +297,17 @@ struct NumberAddress {
 
 /// A whole program in Loops: declarations, an arena of expressions, and functions.
 struct Program {
-  std::vector<Size> sizes;          // by SizeId
-  std::vector<Buffer> buffers;      // by BufferId; the table of pointers has the same order
-  std::vector<Scalar> scalars;      // by ScalarId
-  std::vector<Expr> exprs;          // by ExprId
+  std::vector<Size> sizes;          // extents of axes, by SizeId
+  std::vector<Buffer> buffers;      // arrays, by BufferId; the table of pointers has the same order
+  std::vector<Scalar> scalars;      // loop indices, lets, locals and parameters, by ScalarId
+  std::vector<Expr> exprs;          // expressions of all functions, by ExprId
   std::vector<Function> functions;  // in the order in which they were written
-  // By Demand: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
-  // needed.
+  /// By Demand: the number that is above 0 while the caller requests the contents of arrays of that kind. Where its
+  /// buffer is invalid, they are always needed.
   std::array<NumberAddress, 3> demand_flags = {};
-  Thresholds thresholds = {};  // of the lowering, the passes and the code generation; no part of the text
+  /// The numbers by which lowering, passes and code generation choose between ways of computing the same. The printed
+  /// text does not have them.
+  Thresholds thresholds = {};
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }

@@ -13,45 +13,48 @@ union Value {
   double f;        // f64 and f32
   std::int64_t i;  // i64, and bool as 0 or 1
 };
-/// Makes a Value of a real.
+/// Makes the Value of an expression of type f64 or f32.
 constexpr Value real(double x) { return {.f = x}; }
-/// Makes a Value of an i64, or of a bool as 0 or 1.
+/// Makes the Value of an expression of type i64, or of a bool as 0 or 1.
 constexpr Value integer(std::int64_t x) { return {.i = x}; }
 
-/// The types that an operator accepts for its operands, which must agree: i64 or real, real alone, bool alone.
+/// The types that an operator accepts for its operands, which must agree. `number`: i64, f64 or f32; `real`: f64 or
+/// f32; `boolean`: bool.
 enum class Takes { number, real, boolean };
-/// The type of an operator's result: that of the operands, f64, f32, bool.
+/// The type of an operator's result. `same`: that of the operands; `real`: f64; `single`: f32; `boolean`: bool.
 enum class Gives { same, real, single, boolean };
 
-/// How tightly an operator binds in print, loosest first; calls and names are kAtom.
+/// How tightly an operator binds in printed loops, loosest first, by which printer and parser place parentheses. kAtom:
+/// names, literals and calls.
 enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 
 /// An entry of the table of operators of Loops with one operand, such as exp. It has the printed form, the types, and
 /// the function that folds and interprets it.
 struct UnaryRow {
   UnaryOp op;                             // the operator of this entry
-  std::string_view name;                  // as printed
-  Precedence precedence;                  // kAtom: printed as a call
-  Takes takes;                            // types of the operand
+  std::string_view name;                  // in printed loops, such as "exp"
+  Precedence precedence;                  // how tightly it binds in print; kAtom: printed as a call
+  Takes takes;                            // types that the operand may have
   Gives gives;                            // type of the result
-  Value (*value)(Value x, bool is_real);  // the result; `is_real`: the operand is a real
+  Value (*value)(Value x, bool is_real);  // evaluates the operator; `is_real`: x is f64 or f32
 };
 
 /// An entry of the table of operators of Loops with two operands, such as +. It has the printed form, the types, and
 /// the functions that fold and interpret it.
 struct BinaryRow {
   BinaryOp op;                                           // the operator of this entry
-  std::string_view name;                                 // as printed
-  Precedence precedence;                                 // kAtom: printed as a call
-  Takes takes;                                           // types of the operands
+  std::string_view name;                                 // in printed loops, such as "+"
+  Precedence precedence;                                 // how tightly it binds in print; kAtom: printed as a call
+  Takes takes;                                           // types that the operands may have
   Gives gives;                                           // type of the result
-  Value (*of_reals)(double a, double b);                 // null if it takes bools
-  Value (*of_integers)(std::int64_t a, std::int64_t b);  // also of bools; null if it takes reals alone
+  Value (*of_reals)(double a, double b);                 // evaluates it for f64 and f32; null if it takes bools
+  Value (*of_integers)(std::int64_t a, std::int64_t b);  // evaluates it for i64 and bool; null if it takes reals alone
 };
 
 /// Returns the table entry of an operator with one operand.
 const UnaryRow& row_of(UnaryOp op);
-/// Returns true if the operator is a call of a function of many instructions: exp to lgamma, except sqrt.
+/// Returns true if evaluating the operator takes a call of many instructions: exp, log, log1p, logit_curvature,
+/// digamma, trigamma, lgamma. sqrt is one instruction and does not count.
 constexpr bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
 /// Returns the table entry of an operator with two operands.
 const BinaryRow& row_of(BinaryOp op);
@@ -61,7 +64,7 @@ constexpr bool accepts(Takes takes, Type type) {
   if (takes == Takes::boolean) return type == Type::boolean;
   return is_real(type) || (takes == Takes::number && type == Type::i64);
 }
-/// Returns the type of the result for operands of the type.
+/// Returns the type of an operator's result if its operands have the type `operand`.
 constexpr Type result_type(Gives gives, Type operand) {
   constexpr Type kTypes[] = {Type::f64, Type::f32, Type::boolean};
   return gives == Gives::same ? operand : kTypes[static_cast<int>(gives) - 1];

@@ -8,25 +8,25 @@
 
 namespace lehr::loops {
 
-/// Returns the text of a program: sizes, buffers, then functions in program order. Reals have all their digits. A name
-/// that is in use already is printed with a number (`k`, `k_2`).
+/// Returns the text of a program: sizes, buffers, demand flags, then functions in program order. Reals have all their
+/// digits. A scalar or size whose name is in use already gets a number (`k`, `k_2`).
 std::string print(const Program& program);
 
-/// Returns the text of one expression, in which scalars have their names in Program::scalars, without numbers.
+/// Returns the text of one expression, for messages. Scalars have their plain names, even if several have the same.
 std::string print(const Program& program, ExprId expr);
 
-/// Returns the printed name of a type; messages of the verifier use it too.
+/// Returns the word for a type in printed loops and messages: f64, i64, bool, f32.
 std::string_view name_of(Type type);
-/// Returns the printed name of a buffer's role.
+/// Returns the word for an array's role in printed loops, such as "statistic".
 std::string_view name_of(Role role);
-/// Returns the printed name of a kind of demand.
+/// Returns the word for a kind of demand in printed loops: always, item_parameters, elbo.
 std::string_view name_of(Demand demand);
-/// Returns a name as the text of a program has it: in single quotes unless it consists of letters, digits, dots and
+/// Returns a name as printed loops have it: in single quotes unless it consists of letters, digits, dots and
 /// underscores, begins with a letter or underscore, and is no word of the language.
 std::string quoted(std::string_view name);
-/// Returns the printed name or symbol of an operator with one operand.
+/// Returns the name or symbol of an operator with one operand in printed loops, such as "exp" or "-".
 std::string_view name_of(UnaryOp op);
-/// Returns the printed name or symbol of an operator with two operands.
+/// Returns the name or symbol of an operator with two operands in printed loops, such as "min" or "+".
 std::string_view name_of(BinaryOp op);
 
 }  // namespace lehr::loops

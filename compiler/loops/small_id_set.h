@@ -7,7 +7,7 @@
 
 namespace lehr::loops {
 
-/// A set of ids as a sorted vector.
+/// A set of ids as a sorted vector, with the interface of std::set: fast if members are few or inserted in order.
 template <class Id>
 using SmallIdSet = boost::container::flat_set<Id>;
 

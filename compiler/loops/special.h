@@ -4,12 +4,14 @@
 
 namespace lehr::loops {
 
-/// Returns digamma, psi(x), by the recurrence psi(x) = psi(x + 1) - 1/x and the asymptotic series (DLMF 5.11.2).
+/// Returns digamma, the derivative of log Gamma, for x > 0, and NaN elsewhere. By the recurrence psi(x) = psi(x + 1) -
+/// 1/x and the asymptotic series (DLMF 5.11.2).
 double digamma(double x);
-/// Returns psi'(x), the derivative of digamma, by its recurrence and asymptotic series (DLMF 5.15.8).
+/// Returns trigamma, the derivative of digamma, for x > 0, and NaN elsewhere. By its recurrence and asymptotic series
+/// (DLMF 5.15.8).
 double trigamma(double x);
-/// Returns log Gamma(x), by its recurrence and asymptotic series (DLMF 5.11.1). Unlike the C library's lgamma it is
-/// re-entrant.
+/// Returns log Gamma(x) for x > 0, and NaN elsewhere. By its recurrence and asymptotic series (DLMF 5.11.1). Threads
+/// may call it at the same time, unlike the C library's lgamma.
 double log_gamma(double x);
 
 }  // namespace lehr::loops

@@ -11,8 +11,8 @@
 
 namespace lehr::loops {
 
-/// Calls `visit` with each operand of the node of an expression, in order; those of a load are its indices. If the node
-/// is not constant, `visit` may change its operands. Walks over expressions and copies of them use it.
+/// Calls `visit` with each direct operand of the node of an expression, in order; those of a load are its indices. If
+/// the node is not const, `visit` may change its operands. Walks over expressions and copies of them use it.
 template <class Node, class Visit>
 void each_operand(Node& node, const Visit& visit) {
   const auto all = [&](auto&... operands) { (visit(operands), ...); };
@@ -37,7 +37,7 @@ void each_operand(Node& node, const Visit& visit) {
   std::visit(of, node);
 }
 
-/// Returns true if `holds` is true of some operand of the expression. It is not called for operands after that one.
+/// Returns true if `holds` is true of a direct operand of the expression. It is not called for operands after that one.
 template <class Predicate>
 bool any_operand(const Expr& e, const Predicate& holds) {
   bool found = false;
@@ -45,7 +45,8 @@ bool any_operand(const Expr& e, const Predicate& holds) {
   return found;
 }
 
-/// How a statement or expression uses a scalar; Walk passes it to the callback `on_scalar`.
+/// How a statement or expression uses a scalar. `read`: its value is used; `declared`: by a Let, Local or loop;
+/// `assigned`: by an Assign or Accumulate. Walk passes it to `on_scalar`.
 enum class ScalarUse { read, declared, assigned };
 
 /// A callback for Walk that does nothing, for analyses to which scalars do not matter.
@@ -59,13 +60,13 @@ struct IgnoreScalars {
 /// in the life of the object, as expressions are shared.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
-  const Program& program;
-  OnExpr on_expr;
-  OnBuffer on_buffer;
-  OnScalar on_scalar = {};
-  std::vector<bool> seen = {};                                          // by expression: it was walked
-  std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // a block with more statements is not entered
-  bool stops = false;                                                   // a Fail or BreakIf was met
+  const Program& program;       // the program that is walked
+  OnExpr on_expr;               // called for each expression
+  OnBuffer on_buffer;           // called for each access of an array
+  OnScalar on_scalar = {};      // called for each use of a scalar
+  std::vector<bool> seen = {};  // by expression: it has been walked and is skipped from now on
+  std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // blocks with more statements are not entered
+  bool stops = false;                                                   // set when the walk meets a Fail or BreakIf
 
   /// Visits an expression and its operands, and calls the callbacks for each. An expression that was visited before is
   /// left out.
@@ -80,8 +81,8 @@ struct Walk {
     if (const auto* random = std::get_if<Random>(&e.node)) on_buffer(random->key, false);
     each_operand(e.node, [&](ExprId operand) { expr(operand); });
   }
-  /// Visits an access of an array element: calls `on_buffer`, then visits the indices. `stored` says whether the access
-  /// writes.
+  /// Visits an access of an array element: calls `on_buffer`, then walks the indices. `stored`: the access is a store
+  /// or an addition.
   void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
     on_buffer(buffer, stored);
     for (ExprId index : indices)
@@ -95,7 +96,8 @@ struct Walk {
     for (const Stmt& s : statements)
       std::visit([&](const auto& node) { statement(node); }, s.node);
   }
-  // Each walks one statement.
+  /// Visits one statement, the blocks in it and its expressions. One overload for each kind; Fail and BreakIf set
+  /// `stops`.
   void statement(const For& n) {
     on_scalar(n.index, ScalarUse::declared);
     expr(n.begin);
@@ -138,7 +140,8 @@ Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
 template <class OnExpr, class OnBuffer, class OnScalar>
 Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
-/// Calls `body` with every statement of a block or a part of one and, after each loop or branch, with those inside it.
+/// Calls `body` with every statement of a block or a part of one, those inside loops and branches included: each loop
+/// or branch before its contents.
 template <class Body>
 void each_statement(std::span<const Stmt> statements, const Body& body) {
   for (const Stmt& s : statements) {

@@ -10,8 +10,9 @@ class Draws : Part {
  public:
   Draws(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
-  /// Returns an expression for a random number for a component of an element. `kind`, below kKinds, numbers the
-  /// independent random numbers of an element; `argument` and `second` are those of the distribution (math::Noise).
+  /// Returns an expression for a random number for a component of an element, the same whenever key and element are the
+  /// same. `kind`, below kKinds, distinguishes the random numbers of one element; `argument` and `second` are
+  /// those of the distribution (math::Noise).
   ExprId random(math::Noise noise, BlockId b, std::size_t kind, const std::vector<ExprId>& element, ExprId component,
                 ExprId argument, ExprId second = {});
   /// Emits code that draws a category with probabilities that sum to 1, and calls `store(k, share)` in a loop over its
@@ -24,11 +25,11 @@ class Draws : Part {
 
  private:
   static constexpr std::size_t kKinds = 64;  // kinds of random numbers of one element, at most
-  /// Returns an expression for the row-major position of an element among all elements of its variable. Nested rows are
-  /// packed.
+  /// Returns an expression for the number of an element, by which its random numbers differ from those of the other
+  /// elements of its variable: the row-major position, with nested rows packed.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
-  Terms& terms_;  // loop nests of terms
+  Terms& terms_;  // the part that emits loop nests of terms
 };
 
 }  // namespace lehr::loops

@@ -8,7 +8,8 @@
 
 namespace lehr::loops {
 
-/// The value, at event indices, of a quantity that formulas have by name: a parameter or natural parameter.
+/// A function that returns the expression for the value of a symbol of a family's formula (a parameter, natural
+/// parameter or expected statistic) at event indices.
 using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
 
 /// What is computed of a symmetric positive definite matrix A = L L'. Fields that are not available are invalid.
@@ -20,14 +21,21 @@ struct SpdInverse {
 /// What the formulas of one element are evaluated with: the values of their symbols, matrices that are inverted
 /// already, and subformulas that are hoisted already.
 struct FormulaContext {
-  std::map<std::string, Quantity> quantities;   // by name
-  std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
-  std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
-  SizeId extent;                                // of the event axis; invalid for scalars
-  std::int32_t fail_code = 0;                   // status if a matrix is not positive definite; 0: NaN, no failure
+  /// The values of the symbols that are parameters, natural parameters or expected statistics, by name.
+  std::map<std::string, Quantity> quantities;
+  /// The inverses and log determinants that code has computed so far, by the name of the matrix.
+  std::map<std::string, SpdInverse> inverses;
+  /// The values of subformulas that code has evaluated already, before the loops over components.
+  std::map<const math::Node*, ExprId> hoisted;
+  /// The number of components along each event axis; invalid for scalars.
+  SizeId extent;
+  /// The status with which the emitted code fails if a matrix is not positive definite. If it is 0, the code does not
+  /// fail, and results are NaN.
+  std::int32_t fail_code = 0;
 };
 
-/// Returns the names of the matrices of which the formula needs the log determinant but no entry of the inverse.
+/// Returns the names of the matrices of which the formula (an entropy) needs the log determinant but no entry of the
+/// inverse. For these a stored log determinant is enough (Layout::logdet).
 std::vector<std::string> log_determinants(const math::Expr& e);
 
 /// Emits formulas of the families (parameters from natural parameters, expected statistics, entropies) as loops over
@@ -48,7 +56,8 @@ class FormulaLoops : Part {
  private:
   /// Returns an expression for the value of a formula; `event` has the index of each event variable of math::Index.
   ExprId formula(const math::Expr& e, FormulaContext& f, std::map<int, ExprId> event);
-  /// Emits, once, the sums that occur in the formula more than once.
+  /// Emits the sums that occur more than once in a formula without event indices, so that each is computed once: their
+  /// values go to FormulaContext::hoisted.
   void form_repeated_sums(const math::Expr& e, FormulaContext& f);
   /// Emits code that computes the inverses and log determinants that the formula needs and that are not available yet.
   void prepare_matrices(const math::Expr& e, FormulaContext& f);

@@ -17,14 +17,21 @@ class HoistedSums : Part {
 
   /// The sums over data that one update has moved out of its loop over elements.
   struct Hoisted {
-    Uses uses;                                          // the uses whose contributions are summed
-    std::vector<bool> fixed;                            // by axis: fixed while the sums are formed
-    NaturalTarget sums;                                 // the arrays of the sums
-    std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
+    /// The uses of the block whose contributions are summed ahead.
+    Uses uses;
+    /// By axis of the block's variable: true for the leading axes whose indices the caller gives. The arrays of the
+    /// sums have the other axes.
+    std::vector<bool> fixed;
+    /// The arrays of the sums, one for each statistic that has some.
+    NaturalTarget sums;
+    /// By statistic: the run-time weights that all its uses have in common. The sums are without them; begin()
+    /// multiplies by them.
+    std::map<math::Stat, std::vector<Weight>> weights;
   };
-  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing, and leaves `uses`
-  /// as it is, if there are none or the block is not local. The same holds unless all axes after the `given` leading
-  /// ones are fixed, not nested, and of constant lengths whose product is a few hundred at most.
+  /// Moves the uses of a local block whose sums over data can be formed ahead out of `uses`, and declares the arrays of
+  /// these sums. Returns nothing, and leaves `uses` as it is, if no use qualifies or the block is not local. The same
+  /// holds unless all axes after the `given` leading ones are `fixed` (Updates::gather_axes), not nested, and of
+  /// constant lengths whose product is a few hundred at most.
   std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);
@@ -33,14 +40,16 @@ class HoistedSums : Part {
   void begin(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// Returns true if the sum in a term can be computed before the block is updated. The term must read nothing else of
-  /// the block, and sum over enough numbers beyond the atom's indices.
+  /// Returns true if the sum in a term can be computed before the block is updated, and if that pays. The term must
+  /// read nothing of the block but the atom at this position, have no residual form, and sum over a plate, beyond the
+  /// atom's indices, with eight elements or a number that only the data give.
   bool can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) const;
-  /// Returns the weights that count for the term: those of the data only if it is tempered.
+  /// Returns the run-time weights that multiply the term: ArrayTerm::weights, without that of the data if the term is
+  /// not tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
 
-  Terms& terms_;      // loop nests of terms
-  Updates& updates_;  // factors of single elements
+  Terms& terms_;      // the part that emits loop nests of terms
+  Updates& updates_;  // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -10,7 +10,8 @@
 
 namespace lehr::loops {
 
-/// Emits code that computes the log integrals over auxiliary variables, one for each value of a drawn element.
+/// Emits the code that a Gibbs sampler needs to draw a category, bit or spin with its auxiliary variables integrated
+/// out: for each value of the element, the log integrals over these variables, which are added to its log odds.
 class Integrals : Part {
  public:
   Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates);
@@ -26,13 +27,16 @@ class Integrals : Part {
   void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// An auxiliary block, with its uses in terms without the drawn block (`fixed`) and with it (`varying`). One
-  /// auxiliary element has two sets of natural parameters: from the former terms, and from all with the drawn element
-  /// at one value.
+  /// What the code for one auxiliary block works with: the terms with it, and two sets of natural parameters of one of
+  /// its elements.
   struct AuxiliaryWork {
-    BlockId block, auxiliary;      // the drawn block, the auxiliary one
-    Uses fixed, varying;           // of the auxiliary: without the drawn block, with it
-    NaturalTarget at_all, at_one;  // from `fixed`; from all with the drawn element at one value
+    /// The drawn block, and the auxiliary block that its draw integrates out.
+    BlockId block, auxiliary;
+    /// The terms with the auxiliary variable, as its uses: those without the drawn block, and those with it.
+    Uses fixed, varying;
+    /// Natural parameters of one auxiliary element: from `fixed` alone; from `fixed` and `varying` with the drawn
+    /// element at one value.
+    NaturalTarget at_all, at_one;
   };
   /// Returns the uses of an auxiliary block that the drawn block integrates out, and declares arrays for its natural
   /// parameters.
@@ -58,16 +62,18 @@ class Integrals : Part {
   /// Emits code that computes the natural parameters of an auxiliary element from the uses.
   void gather(const AuxiliaryWork& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
               const NaturalTarget& into);
-  /// Returns `true` for each axis of the block: one element is updated at a time.
+  /// Returns `true` for each axis of the block's variable, as an argument that says that natural parameters are formed
+  /// for one element at a time.
   std::vector<bool> all_axes(BlockId b) const {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
   }
 
-  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;  // by BlockId
-  Terms& terms_;                                                           // loop nests of terms
-  FormulaLoops& formulas_;                                                 // formulas of families
-  Lookups& lookups_;                                                       // solving for index variables
-  Updates& updates_;                                                       // factors of single elements
+  /// By BlockId: the auxiliary variables that draws of the block integrate out; empty for most blocks.
+  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Lookups& lookups_;        // the part that solves for index variables
+  Updates& updates_;        // the part that updates factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -30,7 +30,9 @@ using density::Term;
 /// The inverse of a map `source` in the data, as after a counting sort. The e with source[e] = i are
 /// order[first[i]] .. order[past[i] - 1], in ascending order. Entries with a missing value are in none of these ranges.
 struct InverseLookup {
-  BufferId first, past, order;  // i64: `first` and `past` by value i, `order` by position
+  /// i64. `first` and `past`: by value i, where its range in `order` begins and ends. `order`: the positions e, those
+  /// with equal source[e] together.
+  BufferId first, past, order;
 };
 
 /// The buffers of a chain: a block with one factor for each whole sequence (forward-backward or Kalman smoother). They
@@ -49,21 +51,29 @@ struct Chain {
 /// Cached sums over items (schedule::Statistic::is_cached) that read the same blocks. One function forms them all, and
 /// one flag says that they are valid.
 struct CachedGroup {
-  std::set<BlockId> blocks;                      // the blocks whose expected statistics are in the sums
-  std::vector<const schedule::Statistic*> sums;  // the sums; owned by the schedule
-  CachedSums cached = {};                        // the function, and the flag that is 1 while they are valid
+  std::set<BlockId> blocks;  // the blocks whose expected statistics are in the sums
+  /// The statistics whose sums these are; owned by the schedule.
+  std::vector<const schedule::Statistic*> sums;
+  /// The function that forms the sums anew, and the flag that is 1 while they are valid.
+  CachedSums cached = {};
 };
 
 /// The partial sums of the ELBO that an item stage adds up, each an array of one number, in nats.
 struct LocalSums {
-  BufferId energy, prior;      // expected log density: of tempered terms, of the others
-  BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
+  /// The expected log density of the terms that a temperature divides in annealing (Schedule::tempered); that of the
+  /// other terms.
+  BufferId energy, prior;
+  /// The entropies of local factors of continuous variables; those of discrete ones.
+  BufferId entropy, discrete;
 };
 
-/// A residual form and the position of one of its two sums.
+/// Names one running sum of a residual form (a sum over pairs that is computed by the sums of its two factors): the
+/// form and which of its sums. If both factors are the same, it has one sum, otherwise two.
 struct ResidualSum {
-  const schedule::Residual* of;  // owned by the schedule
-  std::size_t side;              // an index into Residual::sides
+  /// The residual form that the sum belongs to; owned by the schedule.
+  const schedule::Residual* of;
+  /// Which of the sums it is: an index into Residual::sides.
+  std::size_t side;
 };
 
 /// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
@@ -71,54 +81,83 @@ struct ResidualSum {
 struct Layout {
   /// By PlateId (an alias has the size of its set): number of elements; of a nested plate, in all rows together.
   std::vector<SizeId> size;
-  /// By plate set: elements of the longest row; invalid unless Part::longest has declared it.
+  /// By plate set: number of elements in the longest row of a nested plate; invalid unless Part::longest has declared
+  /// it.
   std::vector<SizeId> longest;
-  DataBuffers data;  // givens, observed variables, offsets of nested plates
-  /// By name of a data matrix: inverse, log determinant.
+  /// The buffers of the data: givens, observed variables, offsets of nested plates, patterns of sparse precisions.
+  DataBuffers data;
+  /// By name of a data matrix: the buffers of its inverse and of its log determinant.
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;
-  std::map<density::DataSource, InverseLookup> inverse;            // by data array whose values name elements
-  std::map<std::pair<BlockId, std::string>, BufferId> parameter;   // by name of the factor's parameter
-  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;  // expected statistics
-  /// Log determinants of a block outside the item stages, by matrix parameter, if its entropy needs no more of that
-  /// matrix.
+  /// By data array: the buffers by which code finds all entries of the array that name a given element.
+  std::map<density::DataSource, InverseLookup> inverse;
+  /// The buffers of the parameters of factors, by block and name of the parameter.
+  std::map<std::pair<BlockId, std::string>, BufferId> parameter;
+  /// The buffers of expected statistics under the factors, by block and statistic; none for statistics that no term
+  /// reads.
+  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;
+  /// The buffers of log determinants that the update of a block outside the item stages stores for its entropy, by
+  /// matrix parameter. Only for matrices of which the entropy needs no more; none for chains and clamped variables.
   std::map<BlockId, std::map<std::string, BufferId>> logdet;
-  std::map<BlockId, Chain> chains;    // of blocks with one factor for a whole sequence
-  std::map<BlockId, BufferId> picks;  // i64 by item: the value that a start gives a category, or -1
-  /// Work arrays with the probabilities of an item's chains, by step. Set only while the code of its sums is emitted.
+  /// The buffers of products and entropies of chains: blocks with one factor for a whole sequence.
+  std::map<BlockId, Chain> chains;
+  /// i64 by item, for each category that starts give a value: that value, or -1 to leave the item out of the start.
+  std::map<BlockId, BufferId> picks;
+  /// By chain of categories of an item: the work array with the probabilities of its elements by step, from which code
+  /// loads them instead of from the stored factor. Set only while the code of the item's sums is emitted.
   std::map<BlockId, BufferId> marginal;
-  std::map<ArrayId, BufferId> array;  // statistics, their tables, residual sums, and steps of shifts
+  /// The buffers of the arrays that the schedule derives: statistics, their tables, residual sums, and the
+  /// constants of shifts.
+  std::map<ArrayId, BufferId> array;
   /// The statistic to which a sum or table belongs.
   std::map<ArrayId, const schedule::Statistic*> statistic;
-  std::map<ArrayId, ResidualSum> residual;  // the residual form to which a sum belongs
-  std::vector<CachedGroup> cached_groups;   // groups of cached sums
-  /// Exponentials of a table, exp(b (entry - top)); b top of each row. `top` is the largest entry of the row, b is
-  /// Weight::local.
+  /// The residual form to which a running sum belongs, and its position there.
+  std::map<ArrayId, ResidualSum> residual;
+  /// The cached sums over items, in groups that become invalid together.
+  std::vector<CachedGroup> cached_groups;
+  /// `exp_table`: the exponentials exp(b (entry - top)) of the entries of a table, which code for fused categories and
+  /// chains multiplies instead of adding logarithms. `exp_shift`: the b top of each row. `top` is the largest entry of
+  /// the row, b the run-time weight Weight::local.
   std::map<ArrayId, BufferId> exp_table, exp_shift;
-  std::map<ArrayId, BufferId> exp_columns;      // `exp_table` transposed, for full rows of counts
-  std::map<std::size_t, LocalSums> local_sums;  // by item stage (an index into Schedule::steps)
-  /// Running means of natural gradients, over the axes of the variable and the event axes of the statistic.
+  /// The arrays `exp_table` transposed, which code for full rows of counts reads; only for tables that need them.
+  std::map<ArrayId, BufferId> exp_columns;
+  /// By item stage (an index into Schedule::steps): the partial sums of the ELBO that its items add up.
+  std::map<std::size_t, LocalSums> local_sums;
+  /// The buffers of running means of natural gradients, over the axes of the variable and the event axes of the
+  /// statistic (LowerOptions::gradients).
   std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;
-  std::map<BlockId, BufferId> gradient_norms;     // UpdateFunction::gradient
-  std::vector<std::int64_t> size_values;          // by slot
-  std::vector<model::GivenId> positive_definite;  // Lowered::positive_definite
+  /// The buffers of two numbers to which the update of a global block adds the squared norms of its running mean and of
+  /// its natural gradient (UpdateFunction::gradient).
+  std::map<BlockId, BufferId> gradient_norms;
+  /// The value of each size that the code reads at run time, with the data of this lowering, or -1 if they do not give
+  /// it. In the order of their slots (Size::slot).
+  std::vector<std::int64_t> size_values;
+  /// The data matrices that the code inverts, so that they must be symmetric positive definite.
+  std::vector<model::GivenId> positive_definite;
 };
 
 /// The state of one lowering: its inputs, the program under construction and its memory layout. All parts of the
 /// lowering refer to it, and the inputs must outlive it.
 struct Shared {
-  const model::Model& model;           // the model
-  const schedule::Schedule& schedule;  // what is lowered
-  const BoundData& data;               // sizes, offsets and constants; of values only the observed counts
-  const LowerOptions& options;         // which functions the program has
-  Builder builder = {};                // the program under construction
-  Layout layout = {};                  // where everything is in its memory
-  Interface interface = {};            // grows as functions are written
+  /// The model whose program is written.
+  const model::Model& model;
+  /// The schedule that is lowered; it has the density and the conditionals.
+  const schedule::Schedule& schedule;
+  /// The data: their sizes, offsets and constants. Of values only observed counts are read.
+  const BoundData& data;
+  const LowerOptions& options;  // what the program must be able to do beyond a plain fit
+  Builder builder = {};         // the program under construction
+  Layout layout = {};           // which buffers have parameters, statistics and data
+  /// The functions and buffers that the driver will use. Each part adds those that it emits.
+  Interface interface = {};
   /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
   /// size are buffers: those of one function differ, other functions reuse them. Those of run-time size are buffers
   /// that nothing reuses.
   struct WorkArrays {
-    std::size_t function = 0;   // position of the function that is open
-    std::int64_t on_stack = 0;  // numbers in its local arrays
+    /// Position, in the program, of the function that is being written.
+    std::size_t function = 0;
+    /// How many numbers the arrays of that function on the stack have so far. Arrays that would exceed kOnStack become
+    /// buffers.
+    std::int64_t on_stack = 0;
     /// By shape: how many of `buffers` this function uses already.
     std::map<std::vector<SizeId>, std::size_t> used = {};
     /// By shape: the buffers for work arrays of constant size that are too large for the stack. Functions reuse them.
@@ -165,10 +204,12 @@ class Part {
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// Returns true if an atom of the term is of a fused category, whose probabilities no function reads from memory.
   bool has_fused_atom(const Term& t) const;
-  /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
+  /// Returns true if exactly one term of the stage reads the table. The table's sums are then those of this term, so
+  /// that the mean of the table, a part of the entropy, can be computed from them after the items
+  /// (Stages::emit_finalise).
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
-  /// Returns true if sums over factors may be cached. With envelopes, intervals replace factors; temperatures of items
-  /// are data that change between sweeps. Neither goes together with caching.
+  /// Returns true if sums over factors may be cached (schedule::Statistic::is_cached). False for exact sampling, where
+  /// intervals replace factors, and for temperatures of items, which are data that change between sweeps.
   bool can_cache_sums() const { return !options_.envelope && !options_.inverse_temperatures; }
   /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
@@ -184,14 +225,20 @@ class Part {
   /// Returns an expression that loads a number from Interface::weights.
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
 
-  const model::Model& m_;        // the model
-  const schedule::Schedule& s_;  // what is lowered
-  const LowerOptions& options_;  // which functions the program has
-  const Algebra& a_;             // index and coefficient expressions of the terms
-  Builder& b_;                   // the program under construction
-  Layout& layout_;               // where everything is in its memory
-  Interface& interface_;         // functions and buffers for the driver
-  Shared& shared_;               // all of these, and the allocation of work arrays
+  /// The model whose program is written.
+  const model::Model& m_;
+  /// The schedule that is lowered; it has the density and the conditionals.
+  const schedule::Schedule& s_;
+  const LowerOptions& options_;  // what the program must be able to do beyond a plain fit
+  /// The index and coefficient expressions of the terms.
+  const Algebra& a_;
+  Builder& b_;  // the program under construction
+  /// Which buffers and sizes of the program have what the schedule names.
+  Layout& layout_;
+  /// The functions and buffers that the driver will use.
+  Interface& interface_;
+  /// The state of the lowering that all parts share: its inputs, the program, its layout, and the work arrays.
+  Shared& shared_;
 };
 
 }  // namespace lehr::loops

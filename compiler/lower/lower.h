@@ -18,55 +18,84 @@ namespace lehr::loops {
 
 /// One array of the posterior: a parameter of a variational factor, over the variable's plates and event axes.
 struct ParameterSlot {
-  std::string name;                  // "beta.concentration": variable, parameter
-  model::VariableId variable;        // whose axes it has
-  conditionals::BlockId block;       // whose factor it belongs to
-  std::string parameter;             // name in the family row
-  int event_rank = 0;                // number of event axes
-  BufferId buffer;                   // where its numbers are
-  std::vector<model::PlateId> axes;  // plates, then event axes (a category: the plate of its values)
-  bool local = false;                // of a block that an item stage updates; saved only with --save-locals
-  bool fused = false;                // of a fused factor: the code writes it and never reads it
+  /// The name under which it is saved, of variable and parameter: "beta.concentration".
+  std::string name;
+  /// The variable whose factor has the parameter. If a mean and its precision have one joint factor (NormalGamma), it
+  /// is the mean for parameters of the mean, and the precision for the others.
+  model::VariableId variable;
+  /// The block whose factor has the parameter.
+  conditionals::BlockId block;
+  /// The name of the parameter in the family row: "concentration".
+  std::string parameter;
+  /// The number of event axes of one element's parameter: 0 of a number, 1 of a vector, 2 of a matrix.
+  int event_rank = 0;
+  /// The buffer of the program that has its numbers.
+  BufferId buffer;
+  /// The plates of the array's axes: those of the variable, then event axes (of a category: the plate of its values).
+  std::vector<model::PlateId> axes;
+  /// True if an item stage updates the block. Such arrays have numbers for every item, and a fit saves them only with
+  /// --save-locals.
+  bool local = false;
+  /// True if the responsibilities are fused (Storage::fused): the code writes the array for the caller and never reads
+  /// it.
+  bool fused = false;
 };
 
 /// The functions of one item stage, by position in Program::functions; the brackets have their parameters. A range
 /// (begin, end) is one of items. `statistics` and `data_sums` are added to, so the caller zeroes them before.
 struct StageFunctions {
-  model::PlateId item;     // the plate of the items
-  std::size_t tables = 0;  // (): forms the tables from the current expectations
+  model::PlateId item;  // the plate of the items
+  /// (): forms the tables of the stage from the current expectations of global factors, before the items are updated.
+  std::size_t tables = 0;
   /// (begin, end, iterations; tolerance): updates local blocks, adds up statistics. If the stage iterates, an item gets
   /// at most `iterations` passes. The pass after one in which the parameters' relative change is at most `tolerance` is
   /// the last.
   std::size_t update = 0;
-  /// (begin, end): sets categories to `picks` and adds up statistics; none without categories (unless
-  /// LowerOptions::item_starts is set).
+  /// (begin, end): starts the items: sets their categories to the values in `picks`, forms the blocks in `seeded`, and
+  /// adds up statistics. None without categories, unless LowerOptions::item_starts is set.
   std::optional<std::size_t> seed;
-  /// (begin, end): adds up statistics of the factors as they are; no updates. None if a category is fused.
+  /// (begin, end): adds up statistics of the stored factors of these items as they are; it updates none. None if a
+  /// category is fused.
   std::optional<std::size_t> sum;
-  /// (begin, end): updates auxiliary sources and fused categories alone, adds up statistics. None unless
-  /// schedule::ItemStage::refresh is set.
+  /// (begin, end): forms auxiliary sources and fused categories of these items anew from the current factors, leaves
+  /// all other factors as they are, and adds up statistics. None unless schedule::ItemStage::refresh is set.
   std::optional<std::size_t> refresh;
-  /// (): completes the entropies, once `update` or `refresh` has visited all items; none if the items leave nothing
-  /// out.
+  /// (): subtracts from the entropies of discrete blocks the means of log odds that the items left out. The caller runs
+  /// it once `update` or `refresh` has visited all items. None if the items leave nothing out.
   std::optional<std::size_t> finalise;
-  /// (begin, end): Interface::initialise for these items (LowerOptions::new_items).
+  /// (begin, end): forms the stored local factors of these items from their priors. None unless LowerOptions::new_items
+  /// is set and this stage has all local blocks, some of them stored.
   std::optional<std::size_t> initialise;
-  std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `initialise`
-  /// (begin, end): adds up the sums of the data alone (LowerOptions::batches); none if the model has no such sums.
+  /// (begin, end): recomputes the expected statistics of the local factors of these items from their parameters. Exists
+  /// if `initialise` does.
+  std::optional<std::size_t> expectations;
+  /// (begin, end): adds up the sums of the data alone, for these items, in `data_sums`. None unless
+  /// LowerOptions::batches is set and the model has such sums.
   std::optional<std::size_t> data;
-  std::vector<BufferId> data_sums;   // what `data` adds to; `prepare` fills them with the sums over all items
-  std::vector<BufferId> statistics;  // what the other item functions add to; each worker has a copy
-  std::vector<BufferId> picks;       // i64 [item], by category block: value for `seed`, or -1 to leave the item out
-  std::vector<model::PlateId> pick_plates;    // by category block: the plate of its values
-  std::vector<BufferId> observed_picks;       // by category block: observed values, -1 where missing; invalid: none
-  std::vector<conditionals::BlockId> seeded;  // other blocks that `seed` forms from the data of the items with picks
+  /// The arrays of sums of the data that `data` adds to. Interface::prepare fills them with the sums over all items.
+  std::vector<BufferId> data_sums;
+  /// The arrays of sums over items that `update`, `seed`, `sum` and `refresh` add to: statistics and partial sums of
+  /// the ELBO. Each worker has a copy.
+  std::vector<BufferId> statistics;
+  /// For each category of the items that is neither a chain nor auxiliary: i64 [item], the value that `seed` gives it,
+  /// or -1 to leave the item out.
+  std::vector<BufferId> picks;
+  /// For each of `picks`: the plate of the values of the category.
+  std::vector<model::PlateId> pick_plates;
+  /// For each of `picks`: i64 [item], the observed values of the category, -1 where missing. Invalid unless the
+  /// category may be observed and an item has one element of it.
+  std::vector<BufferId> observed_picks;
+  /// The blocks without picks that `seed` forms from the data of the items, as theta in theta[n] ~ Normal(mu[z[n]],
+  /// tau) with a pick of z.
+  std::vector<conditionals::BlockId> seeded;
 };
 
 /// The generated function that updates a block outside the item stages. It is one of Interface::steps, which the driver
 /// calls in the order of a sweep.
 struct UpdateFunction {
   conditionals::BlockId block;  // the block that is updated
-  std::size_t function = 0;     // (): updates all elements
+  /// (): updates all elements of the block.
+  std::size_t function = 0;
   /// [2]: squared norms of the running mean of natural gradients, and of the last gradient. The update adds to them
   /// while Weight::gradient_memory is above 0 and Weight::step is not 1, so the caller zeroes them before. Invalid if
   /// gradients are not measured.
@@ -82,21 +111,25 @@ struct ItemEnergies {
   model::PlateId item;  // the plate of the items
   /// [item]: the numbers. Updates of items and `outer` add to them, so the caller zeroes them before.
   BufferId energies;
-  BufferId inverse;  // [item], 1 / T; invalid with LowerOptions::item_starts
-  /// (begin, end): adds the tempered terms without blocks of item stages; with `inverse`.
+  /// f64 [item]: 1 / T of each item, T its temperature. Invalid with several starts for each item.
+  BufferId inverse;
+  /// (begin, end): adds, to the energies of these items, their tempered terms that no block of an item stage is in.
+  /// None unless items have temperatures.
   std::optional<std::size_t> outer = {};
 };
 
 /// The functions of exact sampling by coupling from the past, for models of spins and bits (stages/envelope.h).
 struct EnvelopeFunctions {
-  /// (): writes to `elbo_value`[0] the least coefficient of a pair of latent variables, or 0 if none is negative.
-  /// Writes to `elbo_value`[1] the number of terms with more than two latent variables.
+  /// (): writes what decides whether the model is attractive, so that interval ends are runs of the sampler themselves.
+  /// To `elbo_value`[0] goes the least coefficient of a pair of latent variables, or 0 if none is negative; to
+  /// `elbo_value`[1] the number of terms with more than two latent variables.
   std::size_t couplings = 0;
   std::size_t open = 0;  // (): sets the interval of every element to its whole support
-  /// (): writes to `elbo_value`[0] the number of elements whose two interval ends differ.
+  /// (): writes to `elbo_value`[0] the number of elements whose two interval ends still differ. At 0 the state is an
+  /// exact sample.
   std::size_t undecided = 0;
-  /// (), by visit of a sweep (Schedule::sweep), called in this order: updates the intervals of the elements from the
-  /// intervals of all others. The values of the elements become the upper ends.
+  /// For each visit of a sweep (Schedule::sweep), called in this order: (): updates the intervals of the elements from
+  /// the intervals of all others. The values of the elements become the upper ends.
   std::vector<std::size_t> visits;
 };
 
@@ -105,36 +138,55 @@ struct EnvelopeFunctions {
 /// x_j x_l for that of the product. Invalid buffers stand for zeros. Arrays have an axis over the plate of the
 /// components for each j and l.
 struct InvarianceFunction {
-  /// What the function writes of one variable.
+  /// What the function writes of one variable that the change of basis transforms, with components x_j.
   struct Variable {
-    BufferId count;              // [1], number of elements
-    BufferId first, second;      // E x_j; E x_j x_l (of numbers E x_j^2, on the diagonal)
-    BufferId linear, quadratic;  // coefficients of x_j and of x_j x_l in the priors without a scale
+    /// f64 [1]: the number of elements of the variable.
+    BufferId count;
+    /// `first`: E x_j of each component. `second`: E x_j x_l of each pair of components. If the variable has an axis
+    /// over the components, as W[d, k], rather than being a vector of them, only the E x_j^2 are there, on the
+    /// diagonal.
+    BufferId first, second;
+    /// The coefficients of x_j and of x_j x_l in those priors of the variable that have no scale.
+    BufferId linear, quadratic;
   };
-  /// What the function writes of one scale: a Gamma variable t in the priors. One scale for all components has one
-  /// element.
+  /// What the function writes of one scale: a Gamma variable t that multiplies the components or their squares in
+  /// priors. One scale for all components has one element.
   struct Scale {
-    /// From the terms outside these priors: 1 plus the coefficient of log t; minus the coefficient of t.
+    /// From the terms outside the priors that the scale multiplies: 1 plus the coefficient of log t; minus the
+    /// coefficient of t.
     BufferId shape, rest;
-    std::vector<BufferId> linear, quadratic;  // by variable: minus the coefficients of t x_j and of t x_j^2, in priors
+    /// By variable, from its priors: minus the coefficients of t x_j and of t x_j^2.
+    std::vector<BufferId> linear, quadratic;
   };
-  /// What the function writes of one quadratic form.
+  /// What the function writes of one quadratic form: a sum of products x_j x'_l with coefficients, where x and x' are
+  /// an element and itself or its neighbour in a chain.
   struct Form {
-    BufferId moments;       // [j, l], sums over the elements of E x_j x'_l
-    BufferId coefficients;  // their coefficients: [j, l]; with a follower [i], by its rows
+    /// [j, l]: the sum over the elements of the expectation of x_j x'_l.
+    BufferId moments;
+    /// The coefficients of these products: [j, l], or [i] if the rows of a follower are multiplied, one for each row.
+    BufferId coefficients;
   };
-  /// What the function writes of one follower: the natural parameters of its rows, without those that forms give.
+  /// What the function writes of one follower, a matrix with Normal rows that multiplies such products (A in Normal(A
+  /// x[t-1], 1)): the natural parameters of its rows, without those that forms give.
   struct Follower {
-    BufferId linear, quadratic;  // [i, j], of entry j of row i; [i, j, l], of products of two
+    /// The natural parameters of entry j of row i, at [i, j]; of the product of entries j and l of row i, at [i, j, l].
+    BufferId linear, quadratic;
   };
-  std::size_t function = 0;         // (): fills the buffers
-  std::vector<Variable> variables;  // by Invariance::variables
-  std::vector<Scale> scales;        // by Invariance::scales
-  std::vector<Form> forms;          // by Invariance::forms
-  std::vector<Follower> followers;  // by Invariance::followers
+  /// (): fills all buffers below from the current factors.
+  std::size_t function = 0;
+  /// What the function writes of each of Invariance::variables, in their order.
+  std::vector<Variable> variables;
+  /// What the function writes of each of Invariance::scales, in their order.
+  std::vector<Scale> scales;
+  /// What the function writes of each of Invariance::forms, in their order.
+  std::vector<Form> forms;
+  /// What the function writes of each of Invariance::followers, in their order.
+  std::vector<Follower> followers;
 };
 
-/// The functions and buffers of a shift (schedule::Shift). Arrays have an axis over its components for each constant.
+/// The functions and buffers by which the driver steps along a shift (schedule::Shift): a move of latent variables by
+/// constants, or of their scales by factors, that leaves the likelihood alone and raises the ELBO. Arrays have an axis
+/// over the constants; the curvature has two.
 struct ShiftFunctions {
   /// (): fills `gradient` and `curvature`; the caller sets all entries of `step` to 1 before.
   std::size_t measure = 0;
@@ -151,66 +203,100 @@ struct ShiftFunctions {
 struct Interface {
   /// (): forms inverse lookups, sums and inverses of the data alone; called after data are set.
   std::size_t prepare = 0;
-  std::size_t initialise = 0;                 // (): forms every stored factor from its prior, parents first
-  std::size_t expectations = 0;               // (): recomputes expected statistics from parameters
-  std::size_t global_expectations = 0;        // (): the same for blocks that no item stage updates
-  std::size_t elbo = 0;                       // (): fills `elbo_value`
-  std::optional<EnvelopeFunctions> envelope;  // with LowerOptions::envelope
-  /// (): writes to `elbo_value`[0] the log of the number of joint values of all auxiliary sources
-  /// (LowerOptions::states).
+  std::size_t initialise = 0;  // (): forms every stored factor from its prior, parents first
+  /// (): recomputes the expected statistics of all stored factors from their parameters.
+  std::size_t expectations = 0;
+  /// (): recomputes, from parameters, the expected statistics of the blocks that no item stage updates.
+  std::size_t global_expectations = 0;
+  /// (): computes the ELBO of the current factors and its parts in `elbo_value`.
+  std::size_t elbo = 0;
+  /// The functions of exact sampling; none unless LowerOptions::envelope is set.
+  std::optional<EnvelopeFunctions> envelope;
+  /// (): writes to `elbo_value`[0] the log of the number of joint values of all auxiliary sources, each counted as
+  /// often as its element has copies. Parallel tempering needs it for the evidence. None unless LowerOptions::states is
+  /// set.
   std::optional<std::size_t> states;
-  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // by Schedule::steps
-  std::vector<schedule::SweepEntry> sweep;                          // the visits of `steps` in one sweep, in order
-  /// (): `initialise` for blocks that are Schedule::local (LowerOptions::new_items). None if one stage has all local
-  /// blocks; it has StageFunctions::initialise.
+  /// The functions of each step of Schedule::steps: those of an item stage, or the update of one block.
+  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
+  /// The visits of `steps` in one sweep, in the order in which the driver makes them.
+  std::vector<schedule::SweepEntry> sweep;
+  /// (): forms the stored factors of local blocks (Schedule::local) from their priors, when items are new. None unless
+  /// LowerOptions::new_items is set; also none if one stage has all local blocks, since StageFunctions::initialise then
+  /// does it.
   std::optional<std::size_t> initialise_local;
-  std::vector<ParameterSlot> parameters;        // the posterior
-  std::vector<BufferId> sums;                   // by Schedule::statistics: the arrays of their sums
-  BufferId elbo_value;                          // [6], by ElboPart
-  BufferId weights;                             // [8], by Weight; all 1 is plain coordinate ascent
-  std::optional<ItemEnergies> item_energies;    // with temperatures or starts of single items
-  std::vector<InvarianceFunction> invariances;  // by Schedule::invariances
-  std::vector<ShiftFunctions> shifts;           // by Schedule::shifts
+  /// The arrays of the posterior: every parameter of a factor that has a buffer.
+  std::vector<ParameterSlot> parameters;
+  /// By statistic (an index into Schedule::statistics): the array with its sums.
+  std::vector<BufferId> sums;
+  /// f64 [6]: the ELBO and its parts in nats, at the positions of ElboPart. The functions `couplings`, `undecided` and
+  /// `states` also write their results here.
+  BufferId elbo_value;
+  /// f64 [8]: numbers that the driver sets and the code reads, at the positions of Weight. All 1 is plain coordinate
+  /// ascent.
+  BufferId weights;
+  /// The numbers by item for temperatures or starts of single items; none if the options request neither.
+  std::optional<ItemEnergies> item_energies;
+  /// The function and buffers of each of Schedule::invariances.
+  std::vector<InvarianceFunction> invariances;
+  /// The functions and buffers of each of Schedule::shifts.
+  std::vector<ShiftFunctions> shifts;
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };
 
 /// The positions of the numbers that the function `elbo` writes to the array Interface::elbo_value, in nats.
 enum class ElboPart {
-  elbo,              // the evidence lower bound
-  data_energy,       // expected log density of the tempered terms (Schedule::tempered), unweighted
-  local_entropy,     // entropy of local factors
-  entropy,           // entropy of all factors
-  discrete_entropy,  // the part of local_entropy that is of discrete variables, and so has a maximum
-  local_prior        // expected log prior of local variables whose terms are not tempered
+  elbo,  // the evidence lower bound
+  /// Expected log density of the tempered terms (Schedule::tempered), not multiplied by weights.
+  data_energy,
+  /// Entropy of all local factors.
+  local_entropy,
+  entropy,  // entropy of all factors
+  /// The part of local_entropy that is of discrete variables. It has a maximum, which others have not.
+  discrete_entropy,
+  local_prior  // expected log prior of local variables whose terms are not tempered
 };
 
 /// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data
 /// and global_data to b; annealing entropies sets local and global to b. A natural-gradient step sets step to rho.
 enum class Weight {
-  local_data,   // factor on the tempered terms, in the natural parameters of local blocks
-  global_data,  // the same in the natural parameters of the other blocks
-  local,        // factor on all natural parameters of local blocks
-  global,       // factor on all natural parameters of the other blocks
+  /// Factor on the tempered terms, in the natural parameters of local blocks.
+  local_data,
+  /// Factor on the tempered terms, in the natural parameters of blocks that are not local.
+  global_data,
+  /// Factor on all natural parameters of local blocks.
+  local,
+  /// Factor on all natural parameters of blocks that are not local.
+  global,
   /// Step size: natural parameters of global blocks become step * new + (1 - step) * current, values of points too.
   step,
-  gradient_memory,  // weight of this natural gradient (new - current) in their running mean; 0: not measured
-  item_parameters,  // 0: per-item parameters that no sweep reads need not be written (Demand::item_parameters)
-  elbo              // 0: sums over items that the ELBO alone reads need not be formed (Demand::elbo)
+  /// Weight of this natural gradient (new - current) in the running mean of gradients that step sizes are chosen by. If
+  /// it is 0, gradients are not measured.
+  gradient_memory,
+  /// 0 if per-item parameters that no sweep reads need not be written (Demand::item_parameters), otherwise 1.
+  item_parameters,
+  /// 0 if sums over items that the ELBO alone reads need not be formed (Demand::elbo), otherwise 1.
+  elbo
 };
 
 /// The buffers of the arrays of a math::SparsePattern, by the names that these have there. All are i64.
 struct PatternBuffers {
   model::VariableId joint;  // the variable whose precision has the pattern
+  /// Numbers that the pattern has for each coordinate (`order`), for its entries by column (`first`, `row`, `place`),
+  /// and for the nonzeros of the Cholesky factor by column (`filled_...`) and by row (`left...`).
   BufferId order, first, row, place, filled_first, filled_row, left_first, left, left_column;
 };
 
 /// One array of a pattern: its name, its numbers in the pattern, and where PatternBuffers has its buffer.
 struct PatternArray {
+  /// The name of the array in SparsePattern, for the name of its buffer.
   const char* name;
+  /// The numbers of the array, which belong to the pattern.
   const std::vector<std::int64_t>* values;
+  /// The member of PatternBuffers that has the buffer of the array.
   BufferId* buffer;
 };
-/// Returns all arrays of a pattern. The result points into both arguments.
+/// Returns all arrays of a pattern with the buffers that they are copied to, so that callers can declare or fill these
+/// in one loop. The result points into both arguments.
 std::vector<PatternArray> arrays_of(const math::SparsePattern& pattern, PatternBuffers& buffers);
 
 /// The buffers into which a driver puts the data. `givens` is by GivenId. `observed` is by VariableId, invalid for
@@ -224,15 +310,20 @@ struct DataBuffers {
 /// The result of lowering a schedule: the Loops program, the interface through which a driver runs it, and its sizes.
 /// The passes rewrite the program, then it is compiled or interpreted.
 struct Lowered {
-  Program program;      // the code
-  Interface interface;  // how to run it
-  DataBuffers data;     // where to put the data
-  /// Givens that the code inverts: matrices that must be symmetric positive definite.
+  /// The functions, sizes and buffers of the generated code.
+  Program program;
+  /// Which functions the driver calls, and which buffers it reads and writes.
+  Interface interface;
+  /// The buffers into which the driver copies the data.
+  DataBuffers data;
+  /// The data matrices (givens) that the code inverts, so that they must be symmetric positive definite.
   std::vector<model::GivenId> positive_definite;
   std::vector<SizeId> plate_sizes;  // by PlateId: the number of elements; of a nested plate, in all rows together
   /// By PlateId: the number of elements in the longest row; invalid if the code needs none.
   std::vector<SizeId> longest;
-  std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 if no data gave the size
+  /// The values of the sizes that the code reads at run time, in the order of their slots (Size::slot); -1 if no data
+  /// gave the size.
+  std::vector<std::int64_t> size_values;
   /// The program before the passes, if there were some. Costs are estimated from it, so that they depend on the model
   /// alone and on no pass.
   std::shared_ptr<const Program> unoptimised = {};
@@ -242,21 +333,33 @@ struct Lowered {
 /// changes some. Examples are exact sampling, minibatches, temperatures or starts of single items, and item functions
 /// in 32 bits. The method and the options of a fit (or a prediction, a score, `lehr build`) decide which are set.
 struct LowerOptions {
-  bool save_locals = false;                                 // fused factors are written to memory as they are used
-  bool gradients = false;                                   // natural gradients of global blocks can be measured
-  std::optional<model::GivenId> inverse_temperatures = {};  // the data array of schedule::temper_items; energies are
-                                                            // added up by item
-  bool new_items = false;  // items come and go: StageFunctions::initialise or Interface::initialise_local
+  /// The caller wants the responsibilities of fused categories: they get buffers, and the code writes them as it uses
+  /// them.
+  bool save_locals = false;
+  /// The updates of global blocks can measure natural gradients (UpdateFunction::gradient).
+  bool gradients = false;
+  /// The data array with 1 / T of each item, T its temperature (schedule::temper_items). If there is one, the code also
+  /// adds up the energy of each item (ItemEnergies).
+  std::optional<model::GivenId> inverse_temperatures = {};
+  /// Items come and go while the program is in use, so functions form factors of new items from their priors:
+  /// StageFunctions::initialise or Interface::initialise_local.
+  bool new_items = false;
   /// A start is chosen for each item, if one stage has all local blocks. ItemEnergies has the contributions of items to
   /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, fused
   /// categories take the picks.
   bool item_starts = false;
-  bool envelope = false;  // Interface::envelope
-  bool states = false;    // Interface::states
-  /// Sums are formed of some items at a time (minibatches, out-of-core data): StageFunctions::data.
+  /// The functions of exact sampling by coupling from the past are emitted (Interface::envelope).
+  bool envelope = false;
+  /// The function that counts the joint values of auxiliary sources is emitted (Interface::states).
+  bool states = false;
+  /// Items are worked on some at a time (minibatches, out-of-core data), so a function forms the sums of the data of
+  /// these items alone: StageFunctions::data.
   bool batches = false;
-  bool single = false;         // item functions may use 32 bits: Function::f32_allowed
-  Thresholds thresholds = {};  // Program::thresholds, which the lowering uses too
+  /// Functions over items may be compiled to 32-bit arithmetic if no formula in them needs 64 (Function::f32_allowed).
+  bool single = false;
+  /// The thresholds by which the lowering and, as Program::thresholds, later passes choose between ways of computing
+  /// the same.
+  Thresholds thresholds = {};
 };
 
 /// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.

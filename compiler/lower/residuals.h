@@ -19,8 +19,9 @@ namespace lehr::loops {
 /// The uses of a block: pairs of a term and the position of one of the block's atoms in it.
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
-/// Emits code that forms the sums S of terms in residual form and updates them while elements change. Returns such
-/// terms as updates and the ELBO read them.
+/// Emits code for terms in residual form (schedule::Residual): a sum over pairs of summands A_r B_r' takes linear time
+/// by running sums of A and of B (the two sides), which follow the elements as these are updated. It also gives each
+/// term outside the item stages as updates and the ELBO read it.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
@@ -37,13 +38,17 @@ class Residuals : Part {
 
   /// The running sums of a residual form, and by side the atom in its summand that belongs to the block under update.
   struct RunningSum {
+    /// The residual form that has the running sums; owned by the schedule.
     const schedule::Residual* residual;
+    /// By side: the atom in the side's summand that belongs to the block under update; null if there is none.
     std::vector<const Atom*> own;
   };
-  /// Returns the running sums in the terms of the uses, each with the atoms of the block under update.
+  /// Returns the running sums that the uses of a block read, each with the atoms of that block. Its update then takes
+  /// each element out of the sums and puts it back (move_sum).
   std::vector<RunningSum> running_sums(const Uses& uses) const;
-  /// Emits the loops that compute the sums anew. Of ordered pairs, the sum of the elements before becomes 0. Called
-  /// once before each update of a block, so that rounding errors do not build up.
+  /// Emits the loops that compute the running sums of a residual form anew. Called once before each update of a block
+  /// that reads them, so that rounding errors do not build up. Of ordered pairs (r < r'), the sum of the elements
+  /// before becomes 0.
   void fill_sums(const schedule::Residual& r);
   /// Emits code that subtracts from the sums the summands that contain the element, or, with `back`, adds them again
   /// after its update. Of ordered pairs, the summands leave the sum of the elements after and, with `back`, enter that
@@ -51,16 +56,19 @@ class Residuals : Part {
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
-  /// Returns an expression for the expectation E A of one summand, at the values of the index variables in `env`.
+  /// Returns an expression for the expectation E A of one summand of a sum S, at the values of the index variables in
+  /// `env`.
   ExprId summand(const schedule::Residual::Side& side, const Env& env);
-  /// Emits a loop over r that calls `body` with the expectation of the summand of each side.
+  /// Emits a loop over r that calls `body` with the expectations of the summands at r: A_r, and B_r if there are two
+  /// factors.
   void each_summand(const schedule::Residual& r, const Env& env,
                     const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Returns an expression for the expectation of the pairs, at the elements of the sums that `env` gives.
+  /// Returns an expression for the expectation of the sum over pairs A_r B_r' of a residual form, at the elements of
+  /// its sums that `env` gives.
   ExprId expected_pairs(const schedule::Residual& r, const Env& env);
 
-  Terms& terms_;      // loop nests of terms
-  Lookups& lookups_;  // solving for index variables
+  Terms& terms_;      // the part that emits loop nests of terms
+  Lookups& lookups_;  // the part that solves for index variables
 };
 
 }  // namespace lehr::loops

@@ -9,7 +9,9 @@
 
 namespace lehr::loops {
 
-/// Emits the code of blocks with a sparse precision.
+/// Emits the code of joint blocks whose Normal factor has a sparse precision (math::SparsePattern): factorisation,
+/// mean, the covariances that terms read, and draws. Arrays "by entry" have one number for each entry of the pattern,
+/// the diagonal first; the position of a coordinate is its place in the order of elimination.
 class SparseFactors : Part {
  public:
   SparseFactors(Shared& shared, Draws& draws) : Part(shared), draws_(draws) {}
@@ -20,8 +22,9 @@ class SparseFactors : Part {
   /// Of a pair that the pattern does not have it is some entry: terms have such pairs only where their coefficient
   /// is 0.
   ExprId entry(BlockId b, ExprId j, ExprId l);
-  /// Emits code that replaces natural parameters by `blended`(statistic, index, natural parameter, natural parameter of
-  /// the current factor). `linear` has those of x_j by coordinate, `quadratic` those of products by entry.
+  /// Emits code that blends new natural parameters with those of the current factor, for a natural-gradient step: each
+  /// is replaced by `blended`(statistic, index, new natural parameter, current one). `linear` has those of x_j by
+  /// coordinate, `quadratic` those of products by entry.
   void blend(BlockId b, BufferId linear, BufferId quadratic,
              const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
   /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with
@@ -33,14 +36,18 @@ class SparseFactors : Part {
   void expectations(BlockId b, std::int32_t code);
 
  private:
-  /// What the code of one block works with.
+  /// The arrays and sizes that the code of one block with a sparse precision works with.
   struct Work {
+    /// The buffers of the pattern of the precision: where its entries and those of the factor L are.
     const PatternBuffers& pattern;
     SizeId size, entries, filled;  // numbers of coordinates, of entries, and of nonzeros of the factor
-    BufferId precision;            // by entry
-    BufferId factor, inverse;      // nonzeros of the Cholesky factor L, and the same entries of the inverse
-    BufferId column, result;       // by position: work arrays
-    BufferId x;                    // by position: mean or draw
+    /// By entry: the precision matrix.
+    BufferId precision;
+    BufferId factor, inverse;  // nonzeros of the Cholesky factor L, and the same entries of the inverse
+    /// By position: work arrays for one column or one vector at a time.
+    BufferId column, result;
+    /// By position: the mean or draw; while it is solved for, the right-hand side.
+    BufferId x;
   };
   /// Returns the arrays of a block, after it has declared work arrays for those that are not stored. `factor` is valid
   /// only with `factorises`, `inverse` only if the block also has an entropy.
@@ -58,14 +65,17 @@ class SparseFactors : Part {
   /// Emits the factorisation of the precision, and returns its log determinant. The emitted code fails with `code` if
   /// the precision is singular; with `tolerant`, it raises the diagonal instead.
   ExprId factorise(const Work& w, std::int32_t code, bool tolerant);
-  /// Emits x = L^-T x, or both halves of the solution x = (L L')^-1 x.
+  /// Emits code that overwrites Work::x by L^-T x or, if `both`, by (L L')^-1 x. The former makes a draw from standard
+  /// Normal numbers, the latter the mean from the linear natural parameter.
   void solve(const Work& w, bool both);
-  /// Emits the entries of the inverse that the factor has as nonzeros (Takahashi's recursion).
+  /// Emits code that computes those entries of the covariance (the inverse of the precision) at which the factor L has
+  /// nonzeros, by Takahashi's recursion.
   void invert(const Work& w);
-  /// Emits the stores of expected statistics, of the factor or of the draw `x`.
+  /// Emits code that stores the expected statistics that terms read: of x_j and x_j x_l, from the mean or draw `x` and
+  /// the covariance, and the log determinant.
   void store_expectations(BlockId b, const Work& w, ExprId logdet);
 
-  Draws& draws_;  // random numbers
+  Draws& draws_;  // the part that emits random numbers and draws
 };
 
 }  // namespace lehr::loops

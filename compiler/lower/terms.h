@@ -15,33 +15,41 @@ namespace lehr::loops {
 /// has fixed.
 using Env = std::map<IndexVarId, ExprId>;
 
-/// One factor of a product. It is computed at the outermost level at which all its index variables are open.
+/// One factor of the product that a loop nest sums. It is computed outside all loops whose index variables it does not
+/// depend on.
 struct Factor {
-  std::set<IndexVarId> index_vars;          // index variables that it depends on
-  std::function<ExprId(const Env&)> value;  // returns the expression of the factor
-  bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
+  /// The index variables that the factor depends on.
+  std::set<IndexVarId> index_vars;
+  /// Returns the expression of the factor, given the values of these index variables.
+  std::function<ExprId(const Env&)> value;
+  bool often_zero = false;  // an observed bit y, or 1 - y: inner loops are skipped where it is 0
 };
 
 /// A term of the log joint, with the array (statistic, table or residual sum), run-time weights and factors by which
 /// the code multiplies it.
 struct ArrayTerm {
-  const Term* term = nullptr;         // owned by the schedule
+  /// The term itself; owned by the schedule or the density.
+  const Term* term = nullptr;
   std::optional<ArrayId> array = {};  // a statistic, table or residual sum that multiplies the term
   /// The entry of the array, one index for each axis; owned by the schedule.
   const std::vector<IndexId>* at = nullptr;
   std::vector<Weight> weights = {};  // run-time weights; those of the data multiply tempered terms only
-  std::vector<Factor> more = {};     // further factors
+  /// Further factors that multiply the term, as the expectation of the pairs of a residual form.
+  std::vector<Factor> more = {};
 };
 
-/// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
+/// The functions by which Terms gets expressions for the values of atoms: expected statistics under the variational
+/// factors, which other parts of the lowering load.
 struct AtomValues {
-  std::function<ExprId(const Atom&, const Env&)> one;  // of a single atom
-  /// Of the product of several elements of one chain.
+  /// Returns the value of a single atom.
+  std::function<ExprId(const Atom&, const Env&)> one;
+  /// Returns the value of the product of several elements of one chain, which is not the product of their values.
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;
 };
 
-/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. Other parts of
-/// the lowering give the code inside the loops.
+/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. A nest opens the
+/// index variables of a term one after another; `env` has the values of those that are open. Other parts of the
+/// lowering give the code inside the loops.
 class Terms : Part {
  public:
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
@@ -53,16 +61,18 @@ class Terms : Part {
   /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
   /// after another.
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
-  /// Returns true if an observed variable occurs in the coefficient's sums and products.
+  /// Returns true if the coefficient, or a part of its sums and products, is the value of an observed variable, so that
+  /// sum() takes a logarithm that it multiplies once. What is inside functions does not count.
   bool mentions_observed(CoefId c) const;
-  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
+  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0. Updates and
+  /// the ELBO leave such terms out.
   bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
-  /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
-  /// taken once, and the result is 0 where its factor 1 - y is 0. Two parts that cancel at log 0 would otherwise lose
-  /// all digits of the sum.
+  /// Returns an expression for the sum of coefficients. Summands with a common logarithm and observed factors are put
+  /// together, as in log(1 - p) - log(1 - p) y with y observed: the logarithm is taken once, and the result is 0 where
+  /// its factor 1 - y is 0. Otherwise two parts that cancel at log 0 would lose all digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
-  /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
-  /// the member's event axes.
+  /// Returns the plates that number the coordinates of a member in the vector of its joint variable (row-major, the
+  /// plates of IndexCoordinate::indices): the axes that the joint variable does not have, then the member's event axes.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
   /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
   /// offset of its row, so two indices become one. There may be fewer `indices` than plates: they are the leading ones.
@@ -84,8 +94,9 @@ class Terms : Part {
   /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
-  /// Returns `env`, with the step of a term with neighbours of a chain fixed to 1 if only sums over the steps are
-  /// stored. The sum at that index stands for all steps.
+  /// Returns `env` with the step fixed to 1 if the term has two neighbours of a chain whose expected products are
+  /// stored as sums over the steps (Chain::summed), so that the sum is read once. Returns `env` as it is for other
+  /// terms.
   Env at_all_steps(const Term& t, Env env) const;
   /// Returns true if the term is the product of its atoms and nothing else, summed over the index variables of this
   /// atom alone. That means coefficient 1, no guard, and only multiplicities that the atom's variable owns.
@@ -94,6 +105,7 @@ class Terms : Part {
   /// category. For z = k that is a row such as log beta[term, k].
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
+  /// It reads the elements that were updated just before, so Blocks::update adds it last.
   bool is_half_of_pairs(const Term& t, std::size_t atom) const;
   /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
@@ -121,11 +133,12 @@ class Terms : Part {
   /// The state of one loop nest while it is emitted: index variables that are not open yet; factors and conditions that
   /// are not emitted yet.
   struct Nest;
-  /// Returns the value of a coefficient that is the same number whatever the data are.
+  /// Returns the value of a coefficient that is the same number whatever the data are; nothing for other coefficients.
   std::optional<double> number(CoefId c) const;
   /// Returns an expression for the value of a coefficient.
   ExprId coef(CoefId c, const Env& env);
-  /// Returns true if the coefficient is an observed bit, or 1 minus one.
+  /// Returns true if the coefficient is the observed value y of a bit, or 1 - y, so that it is often 0
+  /// (Factor::often_zero).
   bool is_bit(CoefId c) const;
   /// Returns an expression for an element of a data array.
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
@@ -141,13 +154,14 @@ class Terms : Part {
   ExprId packed_row(IndexId row, const Env& env);
   /// Returns an expression for the number of elements of a nested plate in the row at packed position `row`.
   ExprId row_length(model::PlateId set, ExprId row);
-  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
-  /// loop only counts. Nested plates are left out.
+  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that a
+  /// multiplication by the length can replace its loop. False for index variables of nested plates.
   bool only_repeats(const Nest& nest, IndexVarId b) const;
   /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 
-  AtomValues values_;  // what atoms evaluate to
+  /// The functions that give the values of atoms.
+  AtomValues values_;
 };
 
 }  // namespace lehr::loops

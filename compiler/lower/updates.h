@@ -13,7 +13,8 @@ namespace lehr::loops {
 
 /// The arrays in which natural parameters are added up, one for each sufficient statistic.
 struct NaturalTarget {
-  std::map<math::Stat, BufferId> buffers;  // by sufficient statistic
+  /// The arrays, by sufficient statistic.
+  std::map<math::Stat, BufferId> buffers;
   std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
                                        // fixed to the element under update
 };
@@ -23,18 +24,22 @@ struct NaturalTarget {
 struct UpdateHooks {
   /// Called when all terms have been added to the natural parameters; it may emit further additions.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
-  /// Called before and after the parameters are stored.
+  /// Called before and after the new parameters of an element are stored, for example to measure how much they change.
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
   /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
   /// Not used for categories and for sparse precisions.
   std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
-  bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
+  /// True if the update of a chain adds the probabilities of its elements to the sums of the tables that give its unary
+  /// potentials.
+  bool add_rows = false;
   /// For initial values: improper factors give NaN instead of a failure, steps are full ones, and a typical value (of a
   /// category its probabilities) stands in place of a draw.
   bool tolerant = false;
 };
 
-/// Emits the updates of single elements, and what updates of chains share with them.
+/// Emits the update of one element's factor (coordinate ascent): natural parameters are added up from the terms, then
+/// come parameters, then expected statistics. It also emits draws and entropies of elements, and what updates of chains
+/// share with these.
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
@@ -64,16 +69,21 @@ class Updates : Part {
                                 const std::set<math::Stat>& only = {});
   /// Emits code that sets all natural parameters in `n` to 0.
   void clear(const NaturalTarget& n);
-  /// An atom of a block in a term, and the atoms that its coefficient leaves out.
+  /// What gather() emits loops for: an atom of a block in a term, whose coefficient is the product of the term's other
+  /// factors, less the atoms that are left out.
   struct Gathered {
-    BlockId block;                     // whose natural parameters are formed
-    const ArrayTerm& term;             // where the atom stands
-    std::size_t use;                   // position of the block's atom
-    std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
+    /// The block whose natural parameters are formed.
+    BlockId block;
+    /// The term that the atom is a factor of.
+    const ArrayTerm& term;
+    /// The position in the term of the block's atom.
+    std::size_t use;
+    /// The positions of the atoms that the coefficient leaves out, `use` among them.
+    std::vector<std::size_t> without;
   };
   /// Emits the loops over the term for elements whose fixed axes have the values in `element`; a term that is always 0
-  /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out, and `at`, its
-  /// indices in an array over `free_axes` and event axes.
+  /// gets none. Inside it calls `leaf` with `value`, the product of all factors but the atoms left out and the
+  /// multiplicities of the elements themselves, and `at`, its indices in an array over `free_axes` and event axes.
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
@@ -88,8 +98,9 @@ class Updates : Part {
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
-  /// Returns the run-time weights on the block's natural parameters. A table (`from_table`) includes those of the data
-  /// already.
+  /// Returns the run-time weights (Interface::weights) that multiply what a term adds to the block's natural
+  /// parameters: Weight::local and local_data, or global and global_data if the block is not local. With `from_table`,
+  /// the weight of the data is left out, since the table that multiplies the term includes it.
   std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
 
   /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
@@ -128,13 +139,18 @@ class Updates : Part {
   /// `value` minus the rest. It does so only if the rest calls no function that `e` does not call anyway. For example,
   /// digamma(a) in an entropy is E[log x] + log b if E[log x] = digamma(a) - log b is stored.
   void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
-  /// A term that is split into sums over data, with a small array of results, and what the values of an element are
-  /// multiplied by. See `factored_sum`.
+  /// A term split into two loops, because no factor of it depends both on the data and on the element's value: the
+  /// first adds up data in a small array of sums, the second multiplies each sum by what depends on the value.
   struct FactoredSum {
-    Solved solved;                           // index variables that the element determines
-    std::set<IndexVarId> parts;              // index variables of the array of sums
-    Term data, values;                       // the loops of either half
-    std::vector<Factor> of_data, of_values;  // their factors
+    /// The index variables that follow from the element under update.
+    Solved solved;
+    /// The index variables that number the sums in the array.
+    std::set<IndexVarId> parts;
+    /// The two terms whose loops are emitted: with the index variables over the data; with those over the sums and the
+    /// values of the element.
+    Term data, values;
+    /// The factors that are multiplied in the first loops; in the second loops.
+    std::vector<Factor> of_data, of_values;
   };
   /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
   ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
@@ -142,10 +158,11 @@ class Updates : Part {
   /// few hundred inner sums.
   std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
                                           const std::vector<ExprId>& element) const;
-  /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
-  /// table.
+  /// Emits code that adds what a split term gives to the natural parameters of the element: first the sums over data,
+  /// then their products with what depends on the value.
   void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
-  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
+  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give. The update
+  /// then scatters short axes (gather_axes), so that the data are read once.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   /// Emits code that forms the probabilities of a category from its natural parameters: exponentials, shifted by the
   /// largest and normalised.
@@ -164,21 +181,24 @@ class Updates : Part {
   /// With `tolerant`, steps are full ones, and a typical value stands in place of a draw.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        FormulaContext& f, bool tolerant);
-  /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
-  /// Emits code that fails if the inverse is not finite.
+  /// Registers in `f` the log determinant of the parameter `p` of a block of latent variables, if `p` is computed as
+  /// the inverse of an earlier matrix parameter: minus that of the latter. Does nothing for other parameters, for
+  /// points and draws, and for blocks with observed elements. If FormulaContext::fail_code is not 0, it also emits code
+  /// that fails unless the diagonal of the inverse is positive and finite.
   void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
-  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
+  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`):
+  /// the number of the component in the key of a random number.
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Emits code that fails with FormulaContext::fail_code if the factor is improper, or a point is not inside its
   /// support.
   void check_proper(BlockId b, FormulaContext& f);
 
-  Terms& terms_;            // loop nests of terms
-  FormulaLoops& formulas_;  // formulas of families
-  Lookups& lookups_;        // solving for index variables
-  Draws& draws_;            // random numbers
-  Clamps& clamps_;          // observed elements
-  SparseFactors sparse_;    // factors with a sparse precision
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Lookups& lookups_;        // the part that solves for index variables
+  Draws& draws_;            // the part that emits random numbers and draws
+  Clamps& clamps_;          // the part for observed elements of latent variables
+  SparseFactors sparse_;    // the part for factors with a sparse precision
 };
 
 }  // namespace lehr::loops

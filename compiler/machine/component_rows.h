@@ -5,9 +5,9 @@
 
 namespace lehr {
 
-/// Appends to `to` a row for each exchangeable plate that moves can edit, with all buffers of the posterior that have
-/// axes over it. Some buffer must count the items by component, and some category must assign items to components;
-/// other plates get no row. Buffers and steps must be written before.
+/// Appends to `to` one record for each exchangeable plate that moves can edit, with all posterior buffers that have
+/// axes over it. Such a plate has a buffer that counts items by component and a category that assigns items to
+/// components; others are left out. Buffers and steps must be in `to` before.
 void write_component_tables(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
                             SubjectTables& subjects, Tables& to);
 

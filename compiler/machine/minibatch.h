@@ -11,8 +11,9 @@
 
 namespace lehr {
 
-/// Returns the plate from which minibatches are drawn: the plate of the first item stage, otherwise the first plate of
-/// the first variable with data. Nothing if there is none.
+/// Returns the plate whose elements are the items of minibatches: the plate of the first item stage, otherwise the
+/// first plate of the first variable with data. Nothing if there is none. Whether minibatches are possible is another
+/// question, supports_minibatches().
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& lowered);
 
 /// Returns the plates nested in `plate`, at any depth. For each it has the buffers of row offsets that lead from an
@@ -25,13 +26,13 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
 /// neither the plate nor a nested one may number coordinates of a joint factor.
 bool supports_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
-/// Returns the reason why the items cannot be loaded a few at a time (machine::ItemLoader), as a clause for a message.
-/// Returns nothing if they can.
+/// Returns the reason why out-of-core data are refused for this model: why the items of `plate` cannot be loaded a few
+/// at a time. It is a clause for an error message; nothing if they can be loaded so.
 std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
                                            const loops::Lowered& lowered, model::PlateId plate);
 
-/// Returns the buffers of sums of data over the elements of `plate`. The generated function `prepare` computes them
-/// once; for a minibatch they are scaled.
+/// Returns the buffers of statistics of the data alone that are sums over the elements of `plate`, such as the sum of
+/// x[n]. The generated function `prepare` computes them once; where a minibatch stands for all items, they are scaled.
 std::vector<loops::BufferId> data_sums_over(const model::Model& m, const schedule::Schedule& s,
                                             const loops::Lowered& lowered, model::PlateId plate);
 

@@ -9,40 +9,47 @@
 
 namespace lehr {
 
-/// The tables of one compiled model; each vector becomes an array of machine::Model. Text is for messages and names.
+/// The tables of one compiled model, filled by tables_of(); each vector becomes an array of machine::Model. Text is for
+/// messages and names.
 struct Tables {
-  std::vector<machine::SizeRow> sizes;  // run-time sizes, by slot
-  /// The plate of each size; of a size that is one more than another's, the plate it belongs to.
+  std::vector<machine::SizeRow> sizes;  // how each run-time size follows from data, by slot
+  /// By slot: the plate whose elements the size counts. For the length of row offsets and of the longest row, it is the
+  /// nested plate whose rows they describe.
   std::vector<model::PlateId> size_plates;
-  std::vector<machine::Extent> axes;        // extents of buffers, end to end; rows refer to ranges of them
-  std::vector<machine::BufferRow> buffers;  // in the order of loops::Program::buffers
-  std::vector<machine::ArrayRow> arrays;    // data: row offsets, inputs, observed variables
-  std::vector<std::string> array_names;     // by array
+  std::vector<machine::Extent> axes;        // extents of buffers and elements, end to end; other tables have ranges
+  std::vector<machine::BufferRow> buffers;  // all arrays, as in loops::Program::buffers
+  std::vector<machine::ArrayRow> arrays;    // arrays of data: row offsets, inputs, observed variables
+  std::vector<std::string> array_names;     // names of the data, in the order of `arrays`
   std::vector<machine::StepRow> steps;      // the steps of a sweep, in order
-  std::vector<machine::PickRow> picks;      // buffers of categories that a start assigns to items
-  /// Lists of buffers, end to end; steps and parallel regions refer to ranges of them.
+  std::vector<machine::PickRow> picks;      // buffers through which a start assigns categories to items
+  /// Lists of buffers, end to end: sums, data sums and scratch. Steps and parallel regions refer to ranges of them.
   std::vector<std::int64_t> statistics;
-  std::vector<machine::ParameterRow> parameters;             // in the order of loops::Interface::parameters
-  std::vector<std::int64_t> summed;                          // buffers with sums over the items of a minibatch
-  std::vector<std::string> failures;                         // meanings of failure statuses: by block, then by input
-  std::vector<machine::FeatureArrayRow> columns;             // data of the elements of a subject
-  std::vector<machine::ElementSetRow> subjects;              // see SubjectTables
+  std::vector<machine::ParameterRow> parameters;  // parameter arrays of factors, as in loops::Interface
+  std::vector<std::int64_t> summed;               // buffers with sums of data over the items, scaled for minibatches
+  std::vector<std::string> failures;              // messages for failure statuses: one a block, then one an input
+  /// Data arrays that describe elements, by which random starts and split moves cluster these; `subjects` has ranges.
+  std::vector<machine::FeatureArrayRow> columns;
+  std::vector<machine::ElementSetRow> subjects;  // the sets of elements that `columns` describe (SubjectTables)
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
-  std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
-  std::vector<machine::AllocationRow> allocations;  // the categories that choose components
-  std::vector<machine::ComponentsRow> components;   // exchangeable plates
-  std::vector<std::string> component_names;         // their names
+  /// Pairs of buffers for stick-breaking weights: sums over all components but the last, and over all of them.
+  std::vector<machine::StickSumsRow> stick_sums;
+  std::vector<machine::AllocationRow> allocations;  // latent categories whose values are components
+  std::vector<machine::ComponentsRow> components;   // plates of exchangeable components, such as clusters
+  std::vector<std::string> component_names;         // names of the plates in `components`
   std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function
-  std::vector<machine::PriorRow> priors;            // parameters of an updatable prior
-  std::vector<machine::TransformedRow> transformed;  // variables of invariances
-  std::vector<machine::RescaledRow> rescaled;        // scales of their priors
-  std::vector<machine::FormRow> forms;               // quadratic forms in them
-  std::vector<machine::FollowerRow> followers;       // matrices in these forms
-  std::vector<machine::InvarianceRow> invariances;   // changes of basis that leave the likelihood alone
-  std::vector<machine::ShiftRow> shifts;             // shifts of constants and changes of scale that leave it alone
-  machine::Model model = {};                         // scalar members only; model_of() adds the pointers
+  std::vector<machine::PriorRow> priors;            // parameters of a prior from earlier data; built objects alone
+  std::vector<machine::TransformedRow> transformed;  // variables that changes of basis transform
+  /// Gamma variables that scale the priors of transformed variables; each is set anew after a change of basis.
+  std::vector<machine::RescaledRow> rescaled;
+  std::vector<machine::FormRow> forms;  // quadratic forms in the transformed variables
+  /// Matrices with Normal rows in the forms of transformed variables; each is set anew after a change of basis.
+  std::vector<machine::FollowerRow> followers;
+  std::vector<machine::InvarianceRow> invariances;  // changes of basis that leave the likelihood alone
+  /// Shifts of constants, or of logarithms of scales, that leave the likelihood alone.
+  std::vector<machine::ShiftRow> shifts;
+  machine::Model model = {};  // the members that are numbers; model_of() adds the pointers
 
-  /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).
+  /// Returns a size of the program as the tables encode it: the number itself if it is constant, otherwise -(slot + 1).
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };
 
@@ -55,10 +62,13 @@ Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops
 /// the data give no size. For the data of its lowering they are Lowered::size_values.
 std::vector<std::int64_t> sizes_for(const model::Model& m, const BoundData& data, const loops::Lowered& lowered);
 
-/// Returns the model with pointers into `t`, which must outlive it. The pointers to functions and to text stay null.
+/// Returns the model that the machine reads: the numbers in `t`, the lengths of its vectors and pointers into them, so
+/// `t` must outlive it. The pointers to functions and to text stay null. A fit fills them in (Instance); a built object
+/// takes only the numbers and lengths from the result, and writes the vectors by itself.
 machine::Model model_of(const Tables& t);
 
-/// Returns the meaning of a failure status of generated code, in the words of the model; null for any other number.
+/// Returns the error message for a failure status of generated code, which names the variable or input of the model;
+/// null for any other number.
 const std::string* describe_status(const Tables& t, std::int32_t status);
 
 }  // namespace lehr

@@ -19,7 +19,7 @@ using NoThrowPolicy =
                      policies::underflow_error<policies::ignore_error>,
                      policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
-/// NaN: the result of a function that has none for its arguments.
+/// NaN: the result of a quantile or probability that does not exist for its arguments.
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace lehr::math

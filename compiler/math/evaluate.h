@@ -18,7 +18,7 @@ struct Quantity {
   std::vector<double> values;  // 1, D or D * D numbers, row-major; D is the extent of the event axis
 };
 
-/// The values of all symbols that a formula may contain.
+/// The values of all symbols that a formula may contain, and the size of the event axis. Formulas are evaluated in it.
 struct Environment {
   std::size_t extent = 1;                   // D: the size of the event axis
   std::map<std::string, Quantity> symbols;  // by symbol name
@@ -27,9 +27,9 @@ struct Environment {
   std::map<std::string, std::pair<double, double>> logarithms = {};
 };
 
-/// Returns the value of a formula with its free event indices kFirst and kSecond set to `first` and `second`. An
-/// unknown symbol is NaN. InverseEntry and LogDet use a Cholesky factorisation, and are NaN if the matrix is not
-/// positive definite.
+/// Returns the number that a formula is in this environment, with its free event indices kFirst and kSecond set to
+/// `first` and `second`. An unknown symbol is NaN. InverseEntry and LogDet use a Cholesky factorisation, and are NaN if
+/// the matrix is not positive definite.
 double evaluate(const Expr& e, const Environment& environment, std::size_t first = 0, std::size_t second = 0);
 
 /// Returns all components of a formula with `rank` free event indices: one number, a vector or a row-major matrix. A
@@ -50,8 +50,8 @@ std::map<std::string, Quantity> canonical_parameters(const FamilyRow& row, const
 /// FamilyRow::draw, FamilyRow::tempered and FamilyRow::log_tail take. A parameter that is not in `parameters` is NaN.
 std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters);
 
-/// Returns the exported parameters of a factor, by name, from its natural parameters. `natural` has these by
-/// natural_name(stat).
+/// Returns the exported parameters of a factor, by name, from its natural parameters, as an update does. `natural` has
+/// these by natural_name(stat).
 std::map<std::string, Quantity> parameters_from_natural(const Factor& factor, const Environment& natural);
 /// Returns the natural parameters of a factor, by natural_name(stat), from its exported parameters.
 std::map<std::string, Quantity> natural_from_parameters(const Factor& factor, const Environment& parameters);

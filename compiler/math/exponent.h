@@ -6,7 +6,8 @@
 
 namespace lehr::math {
 
-/// Returns the exponent of a power of a positive number; nothing for other statistics.
+/// Returns the exponent k of a statistic x^k: 1 for `value`, 2 for `square`, -1 for `inverse`, -2 for `inverse_square`;
+/// nothing for other statistics.
 inline std::optional<int> exponent(Stat s) {
   switch (s) {
     case Stat::value:

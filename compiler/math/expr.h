@@ -19,20 +19,23 @@
 
 namespace lehr::math {
 
-/// An event index of a formula: a variable that ranges over the event axis.
+/// An index of a vector or matrix in a formula of the family table: a variable that ranges over the event axis.
 struct Index {
   int id = 0;                                     // 0: kFirst, 1: kSecond, larger: the index variable of a sum
   bool operator==(const Index&) const = default;  // same id
 };
-/// The first free event index, printed as j.
+/// The first free event index of a formula, printed as j: the component of a vector, or the row of a matrix.
 inline constexpr Index kFirst{0};
-/// The second free event index, printed as l.
+/// The second free event index of a formula, printed as l: the column of a matrix.
 inline constexpr Index kSecond{1};
 
-/// A node of a formula: a constant, a symbol, an operation or a sum.
+/// A node of a formula of the family table (Expr): a constant, a symbol, an operation or a sum, with its children.
+/// Defined below.
 struct Node;
 
-/// An immutable formula. Copying is cheap: it shares the nodes. Formulas are built with the operators below.
+/// An immutable formula over the parameters and statistics of a family, in the family table. Densities, updates and
+/// code are derived from such formulas. Copying is cheap: it shares the nodes. Formulas are built with the operators
+/// below.
 class Expr {
  public:
   /// Makes the formula that is this number.
@@ -50,75 +53,78 @@ class Expr {
   std::shared_ptr<const Node> node_;  // the root; shared by copies
 };
 
-/// A constant in a formula.
+/// A node of a formula of the family table (Expr) that is a constant.
 struct Number {
   double value;                                    // the constant
   bool operator==(const Number&) const = default;  // same value
 };
-/// A named quantity at event indices: a parameter, a natural parameter, a statistic, or the value itself ("x").
+/// A node of a formula of the family table (Expr): a named quantity at event indices, which is a parameter, a natural
+/// parameter, a statistic, or the value itself ("x").
 struct Symbol {
   std::string name;                                // the quantity
   std::vector<Index> indices;                      // none for a scalar, one for a vector, two for a matrix
   bool operator==(const Symbol&) const = default;  // same name and indices
 };
-/// `p[x]`: the component of a vector at the value of a category x. It occurs in log densities only.
+/// A node of a formula of the family table (Expr): `p[x]`, the component of a vector at the value of a category x. It
+/// occurs in log densities only.
 struct AtValue {
   std::string vector;                               // name of the vector
   std::string value;                                // name of the category
   bool operator==(const AtValue&) const = default;  // same names
 };
-/// A sum of two formulas.
+/// A node of a formula of the family table (Expr) that is a sum of two formulas.
 struct Add {
   Expr left, right;                             // the summands
   bool operator==(const Add&) const = default;  // same summands
 };
-/// A product of two formulas. A constant factor is on the left.
+/// A node of a formula of the family table (Expr) that is a product of two formulas. A constant factor is on the left.
 struct Multiply {
   Expr left, right;                                  // the factors
   bool operator==(const Multiply&) const = default;  // same factors
 };
-/// A function applied to a formula.
+/// A node of a formula of the family table (Expr): a function, such as log, applied to a formula.
 struct Apply {
   Function function;                              // which function
   Expr argument;                                  // what it is applied to
   bool operator==(const Apply&) const = default;  // same function and argument
 };
-/// The sum of a formula over the whole event axis, or its maximum over it.
+/// A node of a formula of the family table (Expr): the sum of a formula over the whole event axis, or its maximum over
+/// it.
 struct Sum {
   Index index;                                  // the index variable
   Expr body;                                    // the summand
   bool largest = false;                         // it is the maximum instead of the sum
   bool operator==(const Sum&) const = default;  // same index variable, body and kind
 };
-/// The Kronecker delta: 1 if the indices are equal, else 0.
+/// A node of a formula of the family table (Expr): the Kronecker delta, 1 if the two event indices are equal, else 0.
 struct Delta {
   Index left, right;                              // the indices
   bool operator==(const Delta&) const = default;  // same indices
 };
-/// The size D of the event axis as a number.
+/// A node of a formula of the family table (Expr): the size D of the event axis as a number.
 struct ExtentValue {
   bool operator==(const ExtentValue&) const = default;  // always equal
 };
-/// The value of an index as a number, counted from 0.
+/// A node of a formula of the family table (Expr): the value of an event index as a number, counted from 0.
 struct IndexValue {
   Index index;                                         // which index
   bool operator==(const IndexValue&) const = default;  // same index
 };
-/// An entry of the inverse of a symmetric positive definite matrix; with `root`, of the inverse of its lower triangular
-/// Cholesky factor.
+/// A node of a formula of the family table (Expr): an entry of the inverse of a symmetric positive definite matrix;
+/// with `root`, of the inverse of its lower triangular Cholesky factor.
 struct InverseEntry {
   std::string matrix;                                    // name of the matrix
   Index row, column;                                     // indices of the entry
   bool root = false;                                     // of the Cholesky factor's inverse
   bool operator==(const InverseEntry&) const = default;  // same matrix, indices and kind
 };
-/// The log determinant of a symmetric positive definite matrix.
+/// A node of a formula of the family table (Expr): the log determinant of a symmetric positive definite matrix.
 struct LogDet {
   std::string matrix;                              // name of the matrix
   bool operator==(const LogDet&) const = default;  // same matrix
 };
 
-/// A node of a formula: a constant, a symbol, an operation or a sum, with its children.
+/// A node of a formula of the family table (Expr): a constant, a symbol, an operation or a sum, with its children.
 struct Node {
   /// The kind of node, with its children.
   std::variant<Number, Symbol, AtValue, Add, Multiply, Apply, Sum, Delta, ExtentValue, IndexValue, InverseEntry, LogDet>
@@ -167,11 +173,11 @@ inline Expr step(Expr a) { return apply(Function::step, std::move(a)); }
 inline Expr reciprocal(Expr a) { return apply(Function::reciprocal, std::move(a)); }
 /// Returns a * a, a product whose factors share one node.
 Expr square(Expr a);
-/// Returns the scalar quantity with this name.
+/// Returns the formula that is the scalar quantity with this name.
 Expr symbol(std::string name);
-/// Returns component i of the vector with this name.
+/// Returns the formula that is component i of the vector with this name.
 Expr symbol(std::string name, Index i);
-/// Returns entry (i, j) of the matrix with this name.
+/// Returns the formula that is entry (i, j) of the matrix with this name.
 Expr symbol(std::string name, Index i, Index j);
 /// Returns `vector[value]`: the component of a vector at the value of a category.
 Expr at_value(std::string vector, std::string value);
@@ -181,7 +187,7 @@ Expr sum(Index index, Expr body);
 Expr largest(Index index, Expr body);
 /// Returns 1 where a and b have the same value, else 0.
 Expr delta(Index a, Index b);
-/// Returns the size of the event axis.
+/// Returns the formula that is the size of the event axis.
 Expr extent();
 /// Returns the value of an index, counted from 0, as a number.
 Expr index_value(Index i);
@@ -192,7 +198,8 @@ Expr inverse_root(std::string matrix, Index i, Index j);
 /// Returns the log determinant of the matrix with this name.
 Expr logdet(std::string matrix);
 
-/// Returns the number of free event indices: 2 if kSecond occurs in the formula, else 1 if kFirst does, else 0.
+/// Returns the event rank of what a formula describes: 2 if kSecond occurs in it (a matrix), else 1 if kFirst does (a
+/// vector), else 0 (a number).
 int free_event_rank(const Expr& e);
 
 /// Returns the formula in the notation of the docs: "0.5*log(precision) - 0.5*precision*(x - mean)^2". Free event

@@ -23,10 +23,10 @@ using Draw = std::function<std::vector<double>(Rng& rng)>;
 /// steps in Factor::draw are evaluated.
 Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters);
 
-/// Makes a factor wider about its mean. `at` has its exported parameters, which change in place. `width` has one factor
-/// for each number of the value, by which the standard deviation of that number is multiplied. Normal and MvNormal
-/// follow it exactly. Gamma, InverseGamma, Beta, Dirichlet and Wishart follow the mean of `width`, as far as they can.
-/// Other families stay as they are.
+/// Makes a factor wider about its mean, for a proposal of importance sampling with heavier tails. `at` has its exported
+/// parameters, which change in place. `width` has one number for each component of the value, by which the standard
+/// deviation of that component is multiplied. Normal and MvNormal follow it exactly. Gamma, InverseGamma, Beta,
+/// Dirichlet and Wishart follow the mean of `width`, as far as they can. Other families stay as they are.
 void widen(const FamilyRow& row, std::span<const double> width, Environment& at);
 
 }  // namespace lehr::math

@@ -22,7 +22,7 @@ struct Rng;  // declared in runtime/rng.h
 
 namespace lehr::math {
 
-/// The distribution of a value with its parameters integrated out; predictive.h.
+/// The predictive distribution of a number, with its parameters integrated out. Defined in predictive.h.
 struct Predictive;
 
 /// Kinds of random numbers. A step of a draw (Factor::draw) may be one: `argument` is then its
@@ -39,7 +39,7 @@ enum class Noise {
   binomial,
   truncated  // standard Normal between `argument` and the second argument
 };
-/// Returns the name of a kind of noise, such as "log_gamma".
+/// Returns the name of a kind of noise in printed loops, such as "log_gamma".
 std::string_view name_of(Noise n);
 
 /// The set in which a value lies. Vectors have one event axis, matrices two. A model declares values of the first
@@ -61,7 +61,8 @@ enum class Support {
   sparse       // a vector of many coordinates, few of which occur together in a term
 };
 
-/// Returns the number of event axes of a value: 0 for numbers, 1 for vectors, 2 for matrices.
+/// Returns the number of event axes of a value in this set: 0 for numbers, categories and pairs (`switched`), 1 for
+/// vectors, 2 for matrices.
 int event_rank(Support s);
 /// Returns true for categories, bits and spins, whose few values can be summed over.
 bool is_discrete(Support s);
@@ -141,8 +142,8 @@ struct StatisticRow {
   Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// The meaning of a factor's parameter, for code that works on any family, such as random starts, invariances, and
-/// latent variables of which some elements are observed.
+/// What kind of parameter of a variational factor this is (location, precision, ...), for code that works on any
+/// family, such as random starts, invariances, and latent variables of which some elements are observed.
 enum class ParameterRole {
   value,          // the value itself, of a point factor or a draw
   location,       // a location: any real number, or the mean of a spin
@@ -193,8 +194,8 @@ struct MeanAndSd {
 struct Factor {
   std::vector<FactorParameter> parameters;  // parameters, in the order in which they are computed and stored
   std::vector<StatisticRow> statistics;     // sufficient statistics t(x)
-  Expr log_normaliser = 0.0;                // A(eta), a formula of the parameters; of points of bounds, of naturals
-  Expr entropy = 0.0;  // in nats, a formula of the parameters; finite also where a probability is 0 or 1
+  Expr log_normaliser = 0.0;  // A(eta) as a formula of the parameters; for points of bounds, of the naturals
+  Expr entropy = 0.0;         // in nats, a formula of the parameters; finite also where a probability is 0 or 1
   /// The entropy as a formula of parameters and expected statistics (expected_symbol), used where the expectations have
   /// been computed. It calls fewer functions.
   std::optional<Expr> entropy_from_statistics = {};
@@ -283,10 +284,12 @@ struct FamilyRow {
   std::vector<Spelling> spellings = {};
   bool positional = false;  // arguments may be positional, because there is one parameterisation
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
-  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
+  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision. It is 0 in
+  /// rows that have no density.
   Expr log_density = 0.0;
   /// True if the density has no finite integral (Flat, Jeffreys). Also true for points of bounds, families of points
-  /// and TruncatedNormal, which have no density; false for other joint factors and marginals, which have none either.
+  /// and TruncatedNormal, which have no density. False for marginals and for SwitchedNormal, ScaledNormal and
+  /// SparseNormal, although they have none either.
   bool improper = false;
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
   /// In NormalGamma and NormalWishart: the support of the precision. None in all other rows.
@@ -295,17 +298,18 @@ struct FamilyRow {
   /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis,
   /// the number of values of a category, or 1 for other numbers. The draw of a category is one number, its value
   /// counted from 0. Multinomial needs its n here, although its density does not mention it. Empty for priors without a
-  /// normaliser, points of bounds, families of points, joint factors and marginals.
+  /// normaliser, points of bounds, families of points, marginals, and SwitchedNormal, ScaledNormal and SparseNormal.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
   /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters and extent as for
   /// `draw`. Empty if the natural parameters of `factor` give it, or if there is no closed form.
   /// tempered_log_normaliser() is the function to call.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
-  /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
-  /// on them.
+  /// Names of canonical parameters that only shift the density, such as a mean. An integral of a power of the density
+  /// does not depend on them, so tempering sets them to 0 there.
   std::vector<std::string> location = {};
-  /// Returns the marginal distribution of each component of the factor's value, for parameters and in the order of
-  /// Factor::moments. A component without a closed form has kind `none`. Empty for rows that have none.
+  /// Returns the marginal distribution of each component of the factor's value, for quantiles and predictive
+  /// distributions. Parameters and order are those of Factor::moments. A component without a closed form has kind
+  /// `none`. Empty for rows that have none.
   std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
   /// Returns second moments of the factor's value, for parameters as in Factor::moments. Empty for rows that have none.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
@@ -316,7 +320,7 @@ struct FamilyRow {
   /// Normal too.
   bool gaussian = false;
   /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
-  /// `log_density`.
+  /// `log_density`. A family without the formula cannot have observations that are censored on that side.
   std::optional<Expr> log_above = {}, log_below = {};
   /// Returns the log probability of a value at or above x, or at or below x if `above` is false, with parameters as for
   /// `draw`. Set for Student's t, where log_above and log_below are no formulas; empty for all other families.
@@ -329,8 +333,8 @@ struct FamilyRow {
   /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
-  /// The name of another row for the same distribution, which is used if the parameters are named as in that row. Empty
-  /// if there is none.
+  /// The name of another row for the same distribution, which is used if the parameters are named as in that row:
+  /// GammaPoisson for NegativeBinomial. Empty if there is none.
   std::string alternative_row = {};
 };
 
@@ -354,7 +358,8 @@ struct DensityParameter {
 /// Returns the names and ranks of the canonical parameters of the row's density, in row order.
 std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 
-/// Returns all rows that a model may name, in the order of `lehr families`.
+/// Returns the rows that `lehr families` lists, in its order: all distributions that a model may name, and the joint
+/// families NormalGamma and NormalWishart, which are factors only.
 const std::vector<FamilyRow>& families();
 /// Returns the row of families() with this name, or null.
 const FamilyRow* find_family(std::string_view name);
@@ -376,7 +381,8 @@ const FamilyRow& softmax_bound();
 
 /// Returns the row of a bit whose 1 - x is a statistic, too: Bernoulli otherwise. Not in families().
 const FamilyRow& switching_bit();
-/// Returns the row of a Normal number between two limits. Not in families().
+/// Returns the row of a Normal number between two limits, the factor of a latent number with `above` or `below`. Its
+/// natural parameters Stat::above to Stat::upper carry the limits. Not in families().
 const FamilyRow& truncated_normal();
 /// Returns the row of the auxiliary xi of an absolute value |e|. The bound |e| <= (e^2 / xi + xi) / 2 touches at xi =
 /// |e|. As a draw, 1 / xi is inverse Gaussian, and exp(-|e|) is an average of Normal densities over it: Andrews &
@@ -387,8 +393,9 @@ const FamilyRow& absolute_bound();
 /// touches at e = z. Minka, Estimating a Dirichlet distribution (2000). Not in families().
 const FamilyRow& log_gamma_bound();
 
-/// Returns the first row of a family on `support` that has only a point factor, and whose statistics include all of
-/// `needed`; null if there is none. Not in families().
+/// Returns the first row on `support` that has only a point factor, and whose statistics include all of `needed`; null
+/// if there is none. Such a row has a formula for the mode (closed, or a fixed number of Newton steps), but none for
+/// expectations. It serves a point (MAP) variable whose terms no ordinary factor fits. Not in families().
 const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// Returns the row of a category together with the number that it switches: the number is Normal for each value of the
@@ -403,11 +410,12 @@ const FamilyRow& scaled_normal();
 const FamilyRow& sparse_normal();
 
 /// Returns the family of the variable that selects the part of a mixture: Categorical, or Bernoulli if `category` is
-/// false. The bit is 1 for the first of two parts.
+/// false. A Bernoulli selector is 1 for the first of two parts.
 const FamilyRow& mixture_selector_family(bool category);
 
-/// Returns the families that can be the factor of a latent variable on `support`: their statistics include all of
-/// `needed`. They are in table order. Joint families are not among them; find_joint_family() returns those.
+/// Returns the families that can be the factor of a latent variable on `support`, where `needed` are the statistics of
+/// the variable in the log joint: all of these are among the family's. They are in table order. Joint families are not
+/// among them; find_joint_family() returns those.
 std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat> needed);
 
 }  // namespace lehr::math

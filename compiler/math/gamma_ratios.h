@@ -6,7 +6,8 @@
 
 namespace lehr::math {
 
-/// The ratios Gamma(x + b) / Gamma(x) for fixed arguments x, as a function of b.
+/// The ratios Gamma(x + b) / Gamma(x) for fixed arguments x, as a function of b. The moments E[p^b] of a Dirichlet
+/// vector consist of them, with b = 1 / T at each temperature T of tempering.
 class GammaRatios {
  public:
   /// Copies the arguments x, which must all be > 0, and computes what depends on them alone.

@@ -9,23 +9,24 @@
 
 namespace lehr::math {
 
-/// A distribution of one number, given by its cumulative function.
+/// The predictive distribution of one number, given by its cumulative function, from which quantiles and intervals are
+/// found.
 struct Predictive {
   std::function<double(double)> cumulative;  // P(X <= x)
   bool whole = false;                        // true: the values are whole numbers from 0
   double centre = 0, scale = 1;              // a typical value and a typical deviation: a start for root finding
 };
 
-/// Returns the distribution of a number that is Normal(mean, variance + spread * s) with s ~ InverseGamma(shape,
-/// scale). It is Normal if `spread` is 0, Student's t if `variance` is 0, and the constant `mean` if both are.
-/// Otherwise it is an integral over log s by the trapezoidal rule, which converges geometrically (Trefethen & Weideman,
-/// The exponentially convergent trapezoidal rule, 2014).
+/// Returns the predictive distribution of a Gaussian value whose variance is uncertain: Normal(mean, variance + spread
+/// * s) with s ~ InverseGamma(shape, scale). It is Normal if `spread` is 0, Student's t if `variance` is 0, and the
+/// constant `mean` if both are. Otherwise it is an integral over log s by the trapezoidal rule, which converges
+/// geometrically (Trefethen & Weideman, The exponentially convergent trapezoidal rule, 2014).
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale);
 
-/// Returns the distribution that a margin describes, whose kind must not be `none`.
+/// Returns a marginal distribution in the form that quantile() of mixtures takes. Its kind must not be `none`.
 Predictive predictive_of(const ScalarMarginal& margin);
 
-/// A mixture of distributions: pairs of a weight and a distribution. The weights sum to 1.
+/// A mixture of predictive distributions: pairs of a weight and a distribution. The weights sum to 1.
 using Mixture = std::vector<std::pair<double, Predictive>>;
 
 /// Returns the least x with P(X <= x) >= probability, to the precision of a double. Distributions of weight 0 do not

@@ -5,8 +5,8 @@
 
 namespace lehr::math {
 
-/// Returns a description of every row of families(): its parameters, support, alternative parameters, log density, and
-/// posterior parameters.
+/// Returns a description of every row of families(), as `lehr families` prints it: its parameters, support, alternative
+/// parameters, log density, and posterior parameters.
 std::string print_families();
 
 }  // namespace lehr::math

@@ -5,11 +5,13 @@
 
 namespace lehr::math {
 
-/// The distribution of one number, as a family and up to three parameters.
+/// The distribution of one number, as a family and up to three parameters, from which quantiles and probabilities are
+/// computed.
 struct ScalarMarginal {
-  /// Which family. The comments give its parameters in the order first, second, third.
+  /// The families that a ScalarMarginal can have: a constant, Normal, Student's t, Gamma, InverseGamma, Beta or
+  /// geometric; `none` if there is no closed form.
   enum class Kind {
-    none,                                   // the distribution has no closed form here
+    none,                                   // no closed form here; quantiles are NaN
     value,                                  // all mass at (value)
     normal,                                 // Normal (mean, sd)
     student,                                // Student's t (degrees of freedom, location, scale)
@@ -22,10 +24,12 @@ struct ScalarMarginal {
 };
 
 /// Returns the number x with P(X <= x) = `probability`, which must be in (0, 1); for counts, the least x with P(X <= x)
-/// at least that. NaN if the kind is `none` or a parameter is out of its domain.
+/// at least that. NaN if the kind is `none`, or if a parameter of a Gamma, InverseGamma or Beta or the degrees of
+/// freedom are not positive and finite.
 double quantile(const ScalarMarginal& margin, double probability);
 
-/// Returns P(X <= x). NaN if the kind is `none` or a parameter is out of its domain.
+/// Returns P(X <= x) of a marginal distribution. NaN if the kind is `none`, or if a parameter of a Gamma, InverseGamma
+/// or Beta or the degrees of freedom are not positive and finite.
 double cumulative(const ScalarMarginal& margin, double x);
 
 /// Second moments of the value of a factor, and moments of its inverse (of a matrix, the matrix inverse), row-major.
@@ -33,7 +37,7 @@ double cumulative(const ScalarMarginal& margin, double x);
 /// covariance of the vector with its precision behind it. A vector is empty if the row does not give it, and infinite
 /// where a moment does not exist.
 struct Spread {
-  std::vector<double> covariance = {};  // between the components of the value
+  std::vector<double> covariance = {};  // covariance matrix of the components of the value
   /// R with R' R the covariance. The variance of w'x is |R w|^2, which does not suffer from cancellation.
   std::vector<double> root = {};
   std::vector<double> inverse = {};         // E[1/x] or E[X^-1]

@@ -2,8 +2,8 @@
 //
 // The lower triangle of the matrix is a list of entries: first the diagonal, then the others column by column. Columns
 // are in the order of elimination, in which the factor has few nonzeros (approximate minimum degree; Amestoy, Davis &
-// Duff 1996). The factor has more nonzeros than the matrix: elimination of a column couples all rows in it (Davis,
-// Direct Methods for Sparse Linear Systems, 2006).
+// Duff 1996). The factor can have more nonzeros than this triangle: elimination of a column couples all rows in it
+// (Davis, Direct Methods for Sparse Linear Systems, 2006).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,45 +21,50 @@ struct SparsePattern {
   /// Two coordinates, as row and column of a matrix.
   using Pair = std::pair<std::int64_t, std::int64_t>;
 
-  /// Makes the pattern of a matrix of `size` rows with these entries and the diagonal. Pairs may be repeated, in any
-  /// order. Returns nothing if the factor would have more than `most_filled` nonzeros.
+  /// Makes the pattern of a symmetric matrix with `size` rows, whose nonzeros are these pairs of coordinates and the
+  /// diagonal. A pair may be repeated, and its order does not matter. Returns nothing if the Cholesky factor would have
+  /// more than `most_filled` nonzeros.
   static std::optional<SparsePattern> make(std::int64_t size, std::vector<Pair> pairs, std::int64_t most_filled);
 
-  /// Returns the pairs of `rows` and `columns`, coordinates in the numbers of a file. Their fractions are cut off.
-  /// Returns nothing if a number is not from 0 to below `size`, or if the lengths differ.
+  /// Returns the pairs (rows[k], columns[k]) of coordinates, which the files of a saved fit have as real numbers.
+  /// Returns nothing if a number is not a whole one from 0 to below `size`, or if the lengths differ.
   static std::optional<std::vector<Pair>> pairs_of(std::span<const double> rows, std::span<const double> columns,
                                                    std::size_t size);
-  /// Makes the pattern as above, without a limit on the nonzeros of the factor.
+  /// Makes the pattern of a symmetric matrix with `size` rows, whose nonzeros are these pairs of coordinates and the
+  /// diagonal, without a limit on the nonzeros of the Cholesky factor.
   static SparsePattern make(std::int64_t size, std::vector<Pair> pairs);
 
   std::int64_t size = 0;      // rows of the matrix: the number of coordinates
   std::vector<Pair> entries;  // coordinates of the entries: the diagonal, then the others by column
-  double operations = 0;      // multiplications of one factorisation and one selected inverse
-  // By coordinate: its position.
+  double operations = 0;      // estimated multiplications of a factorisation and a selected inverse
+  /// By coordinate: its position in the order of elimination, the order of the columns of the Cholesky factor.
   std::vector<std::int64_t> order;
-  // By position: the first entry of the column that is not on the diagonal, among `entries`; one number more at the
-  // end. Rows of a column are in order of their positions.
+  /// By position: the index in `entries` of the first entry of its column that is not on the diagonal; one number more
+  /// at the end. Rows of a column are in order of their positions.
   std::vector<std::int64_t> first;
-  // By entry: the position of its row, and its place among the nonzeros of the factor.
+  /// By entry: the position of its row, and its place among the nonzeros of the Cholesky factor.
   std::vector<std::int64_t> row, place;
-  // Nonzeros of the factor by column: the first of each position (and the end), and the positions of their rows, of
-  // which the first is the diagonal.
+  /// Nonzeros of the Cholesky factor by column: the first of each position (and the end), and the positions of their
+  /// rows, of which the first is the diagonal.
   std::vector<std::int64_t> filled_first, filled_row;
-  // The nonzeros left of the diagonal by row: the first of each position (and the end), their places among those by
-  // column, and the positions of their columns. Without nonzeros, `left` and `left_column` have one unused number.
+  /// The nonzeros of the Cholesky factor left of the diagonal by row: the first of each position (and the end), their
+  /// places among those by column, and the positions of their columns. Without nonzeros, `left` and `left_column` have
+  /// one unused number.
   std::vector<std::int64_t> left_first, left, left_column;
 
-  /// Returns the number of entries.
+  /// Returns the number of entries that the pattern has of the matrix: the diagonal, and the nonzeros below it in the
+  /// order of elimination. The Cholesky factor can have more nonzeros: filled().
   std::int64_t count() const { return static_cast<std::int64_t>(entries.size()); }
-  /// Returns the number of nonzeros of the factor.
+  /// Returns the number of nonzeros of the Cholesky factor, the diagonal included.
   std::int64_t filled() const { return static_cast<std::int64_t>(filled_row.size()); }
-  /// Returns the entry of two coordinates, as an index into `entries`; nothing if it is 0 in the pattern.
+  /// Returns the index in `entries` of the matrix entry of two coordinates, in either order; nothing if the pattern has
+  /// a 0 there.
   std::optional<std::size_t> find(std::int64_t a, std::int64_t b) const;
-  /// Returns a number that differs, most probably, between different patterns.
+  /// Returns a hash of the entries, by which a printed model shows which pattern it has.
   std::uint64_t digest() const;
 };
 
-/// A Normal vector with a sparse precision matrix.
+/// A Normal vector with a sparse precision matrix, for variances and draws from a fit; generated code has its own.
 class SparseNormal {
  public:
   /// Makes the vector whose precision has these numbers, in the order of SparsePattern::entries. The pattern must
@@ -79,12 +84,13 @@ class SparseNormal {
   std::vector<double> draw(Rng& rng) const;
 
  private:
-  /// Returns L^-1 applied to weighted coordinates, by position.
+  /// Returns L^-1 w, by position, where L is the Cholesky factor of the precision and w a vector that is given by its
+  /// nonzero weights of coordinates. The sum of the squares of the result is the variance of the weighted sum.
   std::vector<double> solved(std::span<const std::pair<std::size_t, double>> weights) const;
 
-  const SparsePattern& p_;
-  std::vector<double> factor_;  // the nonzeros of L
-  bool proper_ = true;
+  const SparsePattern& p_;      // pattern of the precision and of its factor
+  std::vector<double> factor_;  // nonzeros of the Cholesky factor L, by column
+  bool proper_ = true;          // the precision is positive definite
 };
 
 }  // namespace lehr::math

@@ -17,7 +17,8 @@ inline std::vector<Expr> children_of(const Expr& e) {
   return {};
 }
 
-/// Returns the nodes below `e` (or at it) whose formula equals `to`. It does not search inside a match.
+/// Returns the nodes at or below the root of `e` whose formula equals `to`, for reuse of a value that is computed
+/// already. It does not search inside a match.
 inline std::vector<const Node*> equal_subformulas(const Expr& e, const Expr& to) {
   if (e == to) return {&*e};
   std::vector<const Node*> out;

@@ -5,8 +5,8 @@
 
 namespace lehr::model {
 
-/// Returns true if the variable is the point at which a tangent plane of an expectation touches it, and no point of a
-/// bound.
+/// Returns true if the variable is an auxiliary point of a tangent plane of an expectation (`--links gaussian`). False
+/// for the point of a local bound.
 inline bool has_expectation(const Variable& v) {
   return is_tangent_point(v) && math::is_expectation(*v.auxiliary->bound);
 }

@@ -37,11 +37,13 @@ using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
 struct Plate {
-  /// The declared name. A plate that the compiler adds is named after the call that needs it: "stick_breaking(s)".
+  /// The declared name. A plate that the compiler adds is named after what needs it, as no user can write it:
+  /// "stick_breaking(s)", "summand(y)".
   std::string name;
   Span span;    // of the name, in the model file
   PlateId set;  // this plate, or the one that it is an alias of
-  /// The plate behind `in`. A nested plate has one row of elements for each element of its parent, of its own length.
+  /// The parent of a nested plate, doc in `plate token in doc;`; none for other plates. A nested plate has a row of
+  /// elements for each element of its parent, and the rows differ in length.
   std::optional<PlateId> parent;
   bool ordered = false;          // its elements are a sequence: `t-1` precedes `t`
   std::optional<ExprId> size;    // the size behind `=`, an expression of constants and sizes; absent without `=`
@@ -53,31 +55,33 @@ struct Plate {
   std::optional<PlateId> stick;
 };
 
-/// A scalar constant.
+/// A scalar constant, `const K = 3;`: a number that --set or the data may change.
 struct Constant {
   std::string name;             // as declared
   Span span;                    // of the name, in the model file
-  std::optional<ExprId> value;  // absent for `const K;`, which --set or the data must give
+  std::optional<ExprId> value;  // the expression behind `=`; absent for `const K;`, which --set or the data must give
 };
 
-/// Says in which rows of a nested plate the elements lie that a given refers to. With `mu[row[n], c[n]]`, the value
-/// c[n] is an element of row row[n].
+/// For a given whose values are elements of a nested plate: says in which row of that plate each value lies. Binding
+/// finds and checks row lengths by it. With `mu[row[n], c[n]]`, the value c[n] is an element of row row[n].
 struct ReferencedRow {
   std::optional<GivenId> by = {};  // the given with the rows (`row`); none: the row is the first index of the values
 };
 
-/// The type of a given, as declared: numbers, counts, elements of a plate, or vectors, matrices and probability
-/// vectors.
+/// The declared type of one element of a given (data that no statement generates): a number, a count, an element of a
+/// plate, or a vector, matrix or probability vector.
 enum class GivenType { real, count, category, vector, matrix, simplex };
 
-/// Data that no statement generates: covariates, arrays of hyperparameters, look-up tables, multiplicities.
+/// A `data` declaration (or `const` with axes) of the model: values that no statement generates, such as covariates,
+/// arrays of hyperparameters, look-up tables and multiplicities.
 struct Given {
   std::string name;                  // as declared
   Span span;                         // of the name, in the model file
   std::vector<PlateId> axes;         // the declared index plates
   std::vector<PlateId> event;        // event axes: one for a vector or simplex, two for a matrix
   GivenType type = GivenType::real;  // type of one element
-  /// Of a category: the plate whose elements the values are. If it is nested, they count within a row.
+  /// For a given of type `category`: the plate whose elements the values are. If it is nested, they count within a row.
+  /// None for other types.
   std::optional<PlateId> value_plate;
   bool constant = false;                  // declared by `const a0[topic];` instead of `data`
   std::optional<ReferencedRow> row = {};  // of a category over a nested plate, once an index uses it
@@ -98,7 +102,8 @@ struct Member {
 /// several variables with a common factor (conditionals/join.cpp). Variables that resolve() adds, for compound
 /// distributions and mixtures, have statements of their own and are not auxiliary.
 struct Auxiliary {
-  /// The reasons for which the compiler adds a latent variable.
+  /// The reasons for which the compiler adds a latent variable: the source of each count, the point of a local bound,
+  /// the number behind an observation (its sign or interval), or one joint variable for several.
   enum class Kind {
     source,                          // the summand of a rate from which each of the host's counts came
     bound,                           // the point at which a local bound touches its function
@@ -107,15 +112,15 @@ struct Auxiliary {
   } kind = Kind::source;             // which kind this one is
   VariableId host;                   // variable of the statement that needs it; joint: first member
   std::vector<Member> members = {};  // of a joint variable: its members
-  /// Of a joint variable whose precision is sparse: the entries, and the plate that numbers them. Null for others.
+  /// Of a joint variable whose precision is sparse: the nonzeros of the precision. Null for others.
   std::shared_ptr<const math::SparsePattern> pattern = {};
-  PlateId entries = {};
+  PlateId entries = {};                    // with `pattern`: the plate that numbers its entries; else invalid
   const math::FamilyRow* bound = nullptr;  // of a bound: the family row of the local bound
 };
 
 /// A random variable, latent or observed, with all its elements.
 struct Variable {
-  std::string name;  // as declared; ".part", ".weight", ... for added ones
+  std::string name;  // as declared; variables that the compiler adds: x.part, x.weight, ...
   Span span;         // of the name, in the model file
   /// The index plates. A number declared with `over P` has P as its last one.
   std::vector<PlateId> axes;
@@ -129,9 +134,10 @@ struct Variable {
   std::optional<VariableId> joint;              // the joint variable that replaces it in the log joint and the guide
 };
 
-/// An index variable: it ranges over the elements of a plate, for an axis of a statement or for a sum.
+/// An index variable: it ranges over the elements of a plate, for an axis of a statement (the n of `x[n] ~ ...`) or for
+/// a sum.
 struct IndexVar {
-  std::string name;                  // as the plate is written, possibly an alias
+  std::string name;                  // the name of the plate as it is written, possibly an alias
   PlateId plate;                     // what it ranges over
   std::optional<IndexVarId> parent;  // of a nested plate: the index variable that selects the row
 };
@@ -146,16 +152,16 @@ inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
 /// One index of a name: an index variable, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`,
 /// `user[e]`).
 struct Index {
-  /// A fixed element.
+  /// An index that is a fixed element of a plate, such as the 2 in `mu[2]`.
   struct Constant {
     std::int64_t value;  // the element, counted from 0
   };
-  /// The value of an index variable plus an offset.
+  /// An index that is an index variable plus an offset, such as `t` or `t-1`.
   struct Shifted {
     IndexVarId bound;         // the index variable
     std::int64_t offset = 0;  // negative for an earlier element; 0 without a shift
   };
-  /// The value of a category.
+  /// An index that is the value of a category, latent or data, such as the z[n] in `mu[z[n]]`.
   struct Lookup {
     ExprId category;  // a GivenRef or VariableRef whose values are elements of a plate
   };
@@ -164,39 +170,39 @@ struct Index {
   Span span;                                     // in the model file
 };
 
-/// A number.
+/// A node of an expression of the model: a literal number.
 struct Number {
-  double value;  // its value
+  double value;  // the number
 };
-/// A use of a scalar constant.
+/// A node of an expression of the model: a use of a scalar constant (`const K = 3;`).
 struct ConstantRef {
   ConstantId constant;  // which constant
 };
-/// A use of a given, which is an array of data. Its leading axes (plates first, then event axes) are indexed; the
-/// remaining ones are its shape.
+/// A node of an expression of the model: a use of a given, which is an array of data. Its leading axes (plates first,
+/// then event axes) are indexed; the remaining ones are the shape of the value.
 struct GivenRef {
   GivenId given;               // which given
   std::vector<Index> indices;  // one for each leading axis
 };
-/// A use of a random variable. Its leading axes (plates first, then event axes) are indexed; the remaining ones are its
-/// shape.
+/// A node of an expression of the model: a use of a random variable. Its leading axes (plates first, then event axes)
+/// are indexed; the remaining ones are the shape of the value.
 struct VariableRef {
   VariableId variable;         // which variable
   std::vector<Index> indices;  // one for each leading axis
 };
-/// The number of elements of a plate, or of one row of a nested plate.
+/// A node of an expression of the model: the number of elements of a plate, or of one row of a nested plate.
 struct SizeOf {
   PlateId plate;                // which plate
   std::vector<IndexVarId> row;  // of a nested plate: the index variables that select the row
 };
-/// The negative of an expression.
+/// A node of an expression of the model: the negative of an expression, `-x`.
 struct Negate {
   ExprId operand;  // the expression
 };
 /// Arithmetic operators: add, subtract, multiply, divide.
 using math::BinaryOp;
-/// A binary operation. Operands of + and - have equal shapes. One operand of * is a scalar; a matrix times a vector is
-/// a MatrixVector. The right operand of / is a scalar.
+/// A node of an expression of the model: a sum, difference, product or quotient. Operands of + and - have equal shapes.
+/// One operand of * is a scalar; a matrix times a vector is a MatrixVector. The right operand of / is a scalar.
 struct Binary {
   BinaryOp op = BinaryOp::add;  // which operation
   ExprId left, right;           // the operands
@@ -209,7 +215,7 @@ struct MatrixVector {
 struct Dot {
   ExprId left, right;  // the vectors
 };
-/// A sum over plates: `sum(f) ...`.
+/// The sum of an expression over all values of some index variables: `sum(f) w[f] * x[n, f]`.
 struct SumOver {
   std::vector<IndexVarId> index_vars;  // index variables of the sum
   ExprId body;                         // the summand
@@ -218,33 +224,35 @@ struct SumOver {
 struct Diag {
   ExprId vector;  // the diagonal
 };
-/// The component of a vector at an index variable. It is a parameter of a number that is drawn for each element of a
-/// plate (`over`).
+/// One component of a vector expression, as a parameter of a number that is drawn for each element of a plate:
+/// component k of diag(v) * w in `x ~ Normal(diag(v) * w, 1) over k`. A plain name gets one more index instead, as mu
+/// becomes `mu[k]`.
 struct Component {
   ExprId vector;  // the vector
   IndexVarId at;  // the index variable
 };
-/// Stick breaking: probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last one.
+/// The call `stick_breaking(v)`: the probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last
+/// one. It has one element more than v.
 struct StickBreaking {
   ExprId fractions;  // a vector of numbers in (0, 1)
 };
-/// The softmax of a vector: exponentials divided by their sum.
+/// The call `softmax(v)`: the exponentials of a vector, divided by their sum, as probabilities of categories.
 struct Softmax {
   ExprId scores;  // a vector of log odds
 };
-/// Probabilities of the categories into which cuts divide the line, for a number that has a logistic distribution about
-/// `location`.
+/// The call `ordered_logistic(location, cuts)`: the probabilities of the categories into which the cuts divide the
+/// line, for a number that has a logistic distribution about `location`. It has one element more than `cuts`.
 struct OrderedLogistic {
   ExprId location, cuts;  // a number, and a vector of increasing cuts
 };
 /// The call `cumulative(steps)`: cumulative sums that start at 0, as in 0, s[0], s[0] + s[1], ... It has one element
 /// more than `steps`; the last one is the sum of all.
 struct Cumulative {  // a vector
-  ExprId steps;
+  ExprId steps;      // a vector of increments
 };
 /// Functions of one number: log, exp, sqrt, ...
 using math::Function;
-/// A function applied to a number, or to each entry of a vector.
+/// A node of an expression of the model: a function such as log, applied to a number or to each entry of a vector.
 struct Apply {
   Function function;  // which function
   ExprId argument;    // the number or vector
@@ -264,13 +272,14 @@ struct Expr {
 /// A parameter of a distribution, by the name and with the value that the user gave.
 struct Parameter {
   const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
-  ExprId value;                              // its value
+  ExprId value;                              // the expression that the user gave for it
 };
 
-/// A distribution with its parameters.
+/// A distribution in a statement of the model: its family, and the parameters that the user gave.
 struct Distribution {
   const math::FamilyRow* family = nullptr;  // its row in the family table
-  /// In the row's order of canonical parameters. Optional ones may be absent.
+  /// The parameters that the user gave, in the order of the canonical parameters in the family's row. Optional ones may
+  /// be absent.
   std::vector<Parameter> parameters;
   Span span;  // in the model file
   /// If this is a part of a compound distribution: the one that was typed, as the only entry. That of the hidden
@@ -295,19 +304,20 @@ struct Statement {
   std::vector<IndexVarId> index_vars;     // index variables, one for each index plate of the variable
   Distribution main;                      // the distribution; of a mixture, that of the first part
   std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
-  std::optional<IndexVarId> lagged;       // of a chain: the index variable of that axis
+  std::optional<IndexVarId> lagged;       // of a chain: the index variable of the ordered axis, the t of `x[t-1]`
   Span span;                              // in the model file
-  Limits limits = {};                     // of the values
+  Limits limits = {};                     // limits of its values, such as `above 0`
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
-  /// Of a mixture: a reference to the added variable that selects the part. It is a bit that is 1 for `main`, or a
-  /// category that is 0 for `main` and k for the k-th of `others`, counted from 1.
+  /// Of a mixture: a use of the variable that selects the part, which the compiler has added (x.part) or which is a
+  /// latent category or bit of the model. A bit is 1 for `main`; a category is 0 for `main` and k for the k-th of
+  /// `others`, counted from 1.
   std::optional<ExprId> part = std::nullopt;
 };
 
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
   std::vector<IndexVarId> index_vars;  // the index variables
-  ExprId value;                        // the term
+  ExprId value;                        // the number that it adds to the log joint
   Span span;                           // in the model file
 };
 
@@ -321,23 +331,24 @@ struct JointPrior {
   GivenId constant;  // minus the log normaliser A(natural parameters), so that the density integrates to one
 };
 
-/// Variables that share one factor.
+/// One factor of the posterior that several latent variables (or all elements of one) share: `guide joint(a, b)`.
 struct JointGuide {
-  std::vector<VariableId> members;
+  std::vector<VariableId> members;  // the latent variables that share the factor
   /// Plates (sets) on which all members lie, and of which every element is a coordinate of the factor. There is a
   /// factor for each element of the other plates that all members have.
   std::vector<PlateId> coordinates = {};
-  bool chosen = false;  // true: by the compiler, from the terms
+  bool chosen = false;  // true: the compiler chose this factor from the terms; false: the model file has it
   /// Set if the precision of the factor is sparse: its nonzeros, which the terms and the data decide.
   std::shared_ptr<const math::SparsePattern> pattern = {};
 
-  /// Returns true if the variable is a member.
+  /// Returns true if the variable is one of the members that share the factor.
   bool has(VariableId v) const { return std::ranges::find(members, v) != members.end(); }
 };
 
-/// What is demanded of the variational posterior, by the model file or by the compiler's choice.
+/// Restrictions of the variational posterior, from the `guide` of the model file or by the compiler's choice: which
+/// variables share a factor, which get a point estimate, and which are updated first.
 struct Guide {
-  std::vector<JointGuide> joint;  // sets of variables that share one factor
+  std::vector<JointGuide> joint;  // factors that several variables share
   /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:
   /// variables to update first, in this order.
   std::vector<VariableId> point, independent, order;

@@ -7,23 +7,23 @@
 
 namespace lehr::model {
 
-/// Returns the direct subexpressions of an expression, in order. Those of a reference are the categories in its
-/// indices.
+/// Returns the operands of an expression, in order: its direct subexpressions. Those of a use of a name are the
+/// categories in its indices (the z[n] of mu[z[n]]).
 std::vector<ExprId> children_of(const Expr& expr);
 
-/// Returns all expressions below the roots, roots included, each once. The order is depth-first, an expression before
-/// its operands.
+/// Returns the expressions at `roots` and all their subexpressions at any depth, each once. The order is depth-first,
+/// an expression before its operands.
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots);
 
-/// Returns the references to variables among nodes_under(), in that order. They are valid until an expression is added
-/// to the model.
+/// Returns the uses of random variables in the expressions at `roots` and their subexpressions at any depth,
+/// depth-first. The pointers are valid until an expression is added to the model.
 std::vector<const VariableRef*> references_under(const Model& model, const std::vector<ExprId>& roots);
 
 /// Returns the distributions of a statement: the main one, that of `start`, and the other parts of a mixture.
 std::vector<const Distribution*> distributions_of(const Statement& statement);
 
-/// Returns the top expressions of a statement: parameters of its distributions, the selector of a mixture's part, and
-/// limits.
+/// Returns all top expressions of a statement: parameters of its distributions, the selector of a mixture's part, and
+/// limits. Walks over the statement begin with them.
 std::vector<ExprId> roots_of(const Statement& statement);
 
 /// Returns true if a use of a variable names an earlier element of a chain, such as `x[t-1]`.

@@ -9,8 +9,9 @@ class Function;
 
 namespace lehr::native {
 
-/// Removes the horizontal sum between two vector accumulators, if the second begins with the total of the first. The
-/// lanes are then added up once. Only sums that may be reassociated are changed. Returns true if anything changed.
+/// Removes the horizontal sum between a vectorised sum loop and its tail loop: where an accumulator of lanes begins
+/// with the total of another, it continues with the other's lanes instead, which are added up once. Only sums that may
+/// be reassociated are changed. Returns true if anything changed.
 bool carry_accumulators(llvm::Function& function);
 
 }  // namespace lehr::native

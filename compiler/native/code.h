@@ -15,8 +15,9 @@ namespace lehr::native {
 /// The functions that linked code calls from outside, in the order of its table of imports.
 inline constexpr std::array kImports{"memset", kRandomFunction};
 
-/// Returns the program compiled for `options` and linked, in the layout above. Throws std::runtime_error if LLVM does
-/// not have the machine or the code cannot be linked.
+/// Returns the machine code of the program for `options`, linked to bytes that run at any page-aligned address, for Jit
+/// and the cache. First come words with offsets of the table of imports and of each function, in order. Throws
+/// std::runtime_error if LLVM does not have the machine or the code cannot be linked.
 std::string linked_code(const loops::Program& program, const Options& options);
 
 }  // namespace lehr::native

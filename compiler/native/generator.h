@@ -6,16 +6,18 @@
 
 namespace lehr::native {
 
-/// The functions that need LLVM. Each does what the function of the same name in native.h or code.h promises.
+/// The table of the functions that need LLVM, which the shared library exports. Each does what the function of the same
+/// name in native.h or code.h promises.
 struct Generator {
   std::optional<Refusal> (*refusal)(const Options&);                                    // why no code can be made
   std::string (*llvm_text)(const loops::Program&, const Options&);                      // text of LLVM's IR
   std::string (*assembly)(const loops::Program&, const Options&);                       // text of the assembly
   std::string (*emit_embeddable)(const loops::Program&, const Image&, const Options&);  // bytes of an object file
-  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of code.h
+  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of linked machine code
 };
 
 }  // namespace lehr::native
 
-/// The table, under the name by which runtime/plugin.h finds it in the shared library.
+/// The table of the functions that need LLVM, which the shared library with LLVM exports. The program looks it up by
+/// this name when it has loaded the library (runtime/plugin.h).
 extern "C" const lehr::native::Generator lehr_plugin;

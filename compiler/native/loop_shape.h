@@ -18,12 +18,12 @@ namespace lehr::native {
 struct LoopShape {
   std::optional<std::int64_t> trips;  // the trip count with harmless extra iterations, if bounds are constant, step 1
   bool innermost = true;              // true if there is no loop inside
-  bool unroll_now = false;            // the lowering unrolls it completely, into straight code
+  bool unroll_now = false;            // the lowering emits copies of its body, and no loop
   bool unroll_later = false;          // LLVM is asked to unroll it completely, after vectorisation
   std::int64_t tail = 0;              // how many last iterations of a long loop become a loop of their own
   bool is_tail = false;               // true of the loop of these last iterations
   bool masked = false;                // LLVM is asked to mask the last vector instead of making a remainder loop
-  bool parallel = false;              // its memory accesses may be declared free of loop-carried dependences
+  bool parallel = false;              // accesses of an innermost loop may be declared free of loop-carried dependences
   int lanes = 1;                      // iterations of an innermost loop that one vector holds
 };
 
@@ -57,8 +57,9 @@ struct Uses {
   std::set<loops::ScalarId> scalars;        // scalars that are read or assigned, but declared outside
   bool stops = false;                       // true if a `fail` or a `break` is among the statements
 };
-/// Returns what the statements access. Unless `large_blocks`, blocks of more than kWholeBlock statements inside are
-/// left out, since they become functions of their own.
+/// Returns which arrays and scalars the statements access, and whether they contain a `fail` or `break`. Unless
+/// `large_blocks`, blocks of more than kWholeBlock statements inside are left out, since they become functions of their
+/// own.
 Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
 
 /// Returns true if function number `function` of the program is optimised little: it is cold, or a call evaluates at
@@ -69,10 +70,12 @@ bool is_cheap_code(const loops::Program& program, std::size_t function);
 /// most 4,000,000 nodes whatever the data are, so that compiling the copies takes longer than they save in a fit.
 bool keeps_nests(const loops::Program& program, std::size_t function);
 
-/// Returns true if one execution of the statement evaluates at most 6,400 nodes whatever the data are.
+/// Returns true if the statement does so little work that optimising it does not pay: one execution evaluates at most
+/// 6,400 nodes whatever the data are.
 bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);
 
-/// Returns the number of statements in the block and in all blocks inside it.
+/// Returns the number of statements in the block and in all blocks inside it, which decides where large blocks are
+/// divided.
 std::size_t statement_count(const loops::Block& block);
 
 }  // namespace lehr::native

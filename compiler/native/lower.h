@@ -29,9 +29,9 @@ inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "qu
 /// The name of an LLVM attribute of functions whose nests of loops are not unrolled (keeps_nests()).
 inline constexpr const char* kKeepsNests = "lehr-keeps-nests";
 
-/// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
-/// the module must be those of `target`. During a call of a function with Function::f32_allowed, the processor flushes
-/// subnormal numbers to zero.
+/// Adds the functions of the program, not yet optimised, to `module`; their names begin with `prefix`. The data layout
+/// and the triple of the module must be those of `target`. During a call of a function with Function::f32_allowed, the
+/// processor flushes subnormal numbers to zero.
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
            llvm::Module& module);
 

@@ -9,8 +9,9 @@ class Function;
 
 namespace lehr::native {
 
-/// Replaces loads and stores masked to the first half, quarter, ... of a vector by accesses of a vector of that length,
-/// of at least 128 bits. The masks must be constants. Returns true if anything changed.
+/// Replaces loads and stores that a constant mask limits to the first half, quarter, ... of a vector by plain accesses
+/// of a vector of that length, of at least 128 bits. A later load then need not wait for the store. Returns true if
+/// anything changed.
 bool narrow_masked_accesses(llvm::Function& function);
 
 }  // namespace lehr::native

@@ -33,7 +33,7 @@ struct Options {
 /// What a built object contains beside the code of the program: the constant tables that the driver (runtime/embedded)
 /// reads, and the functions that it exports.
 struct Image {
-  /// Stands for a table with the addresses of the program's functions, in order.
+  /// The kind of member that is a pointer to a table with the addresses of the program's functions, in order.
   struct Functions {};
   /// A table of integers.
   using Words = std::vector<std::int64_t>;
@@ -51,10 +51,11 @@ struct Image {
   std::vector<Entry> entries;  // all functions that the object exports
 };
 
-/// The message to the user if no code can be made for a processor or machine that the options name.
+/// The message to the user if no code can be made for a processor or machine: that of Options::cpu, Options::triple or
+/// LEHR_CPU.
 struct Refusal {
   std::string text,  // the reason
-      note;          // what can be named instead
+      note;          // which machines or processors can be named instead
 };
 /// Returns why no code can be made for the machine and the processor of these options, LEHR_CPU included
 /// (Options::cpu); nullopt if it can.
@@ -65,18 +66,19 @@ std::optional<Refusal> refusal(const Options& options);
 std::optional<Refusal> refusal_of_processor();
 
 /// Returns a digest of what code for this machine depends on besides the program and the options: this compiler, the
-/// processor, and LEHR_CPU. It is empty if the processor cannot be identified.
+/// processor, and LEHR_CPU. A checkpoint has it, so that a fit resumes with the same code. It is empty if the processor
+/// cannot be identified.
 std::string fingerprint();
 
-/// Lowers the program to LLVM IR and returns it as text, after optimisation unless Options::level is 0.
+/// Returns the LLVM IR of the program as text, for `lehr emit`: after optimisation, unless Options::level is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});
 
-/// Returns the assembly of the program for the target, as text.
+/// Returns the assembly of the program for the target as text, for `lehr emit`.
 std::string assembly(const loops::Program& program, const Options& options = {});
 
-/// Returns the bytes of a relocatable, position-independent object file with the program, the driver and its tables.
-/// Another program that links it needs nothing else but libm. Options::prefix is ignored: only the functions of
-/// Image::entries are visible.
+/// Returns the bytes of the object file that `lehr build` writes: relocatable, position-independent, with the program,
+/// the driver and its tables. Another program that links it needs nothing else but libm. Options::prefix is ignored:
+/// only the functions of Image::entries are visible.
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
 /// A program compiled into this process. Its code lives as long as this object. Any number of threads may call it.

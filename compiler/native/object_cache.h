@@ -16,10 +16,11 @@
 
 namespace lehr::native {
 
-/// Returns a digest of the library that compiles, so that code of another version is not reused.
+/// Returns a digest of the library that compiles. It is part of every key of the cache, so that code of another version
+/// is not reused.
 std::string_view generator_digest();
 
-/// A folder with the code of programs that were compiled before.
+/// A folder on disk with the linked code of programs that were compiled before, by key.
 class ObjectCache {
  public:
   /// Returns the cache in the folder that the environment names. Its entries have at most `most_bytes` in all.
@@ -28,7 +29,7 @@ class ObjectCache {
   /// nothing.
   ObjectCache(std::string folder, std::uintmax_t most_bytes) : folder_(std::move(folder)), most_(most_bytes) {}
 
-  /// Returns true if the cache has a folder.
+  /// Returns true if the cache has a folder, so that entries can be stored and found.
   bool is_enabled() const { return !folder_.empty(); }
   /// Returns the key of code made from these inputs: a digest of them, of the compiler, of the processor and of
   /// LEHR_CPU. It is empty if the cache is not enabled, or the processor cannot be identified. find() and store() do

@@ -19,8 +19,8 @@ std::int64_t row_stride(std::int64_t extent, int lanes);
 /// `zeros`, the others are 0 and must stay 0.
 void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride, bool zeros = false);
 
-/// Replaces masked loads and stores by plain ones where the lanes that are masked off fall in the padding of a marked
-/// array. Masks and positions must be constants. Returns true if anything changed.
+/// Replaces masked loads and stores by plain ones where the lanes that are masked off fall in the padding of an array
+/// that mark_rows() has marked. Masks and positions must be constants. Returns true if anything changed.
 bool unmask_accesses(llvm::Function& function);
 
 }  // namespace lehr::native

@@ -24,8 +24,8 @@ class TripPadding {
   /// zeros behind their elements are added to zero_padded().
   std::int64_t extra_trips(const loops::For& loop, int lanes);
 
-  /// Returns the local arrays behind whose elements there must be zeros, for the loops to which extra_trips() has given
-  /// iterations.
+  /// Returns the local arrays that must have zeros behind their elements, because extra_trips() has given iterations to
+  /// loops that read them there.
   const std::set<loops::BufferId>& zero_padded() const { return zero_padded_; }
 
  private:

@@ -12,9 +12,9 @@ class Function;
 
 namespace lehr::native {
 
-/// Combines runs of four or eight horizontal sums over vectors of one type into reduction trees. The sums of a run are
-/// in one basic block, and none is used before the last. Only sums that may be reassociated are changed. Returns true
-/// if anything changed.
+/// Combines runs of four or eight horizontal sums over vectors of one type into reduction trees, which take fewer
+/// additions. The sums of a run are in one basic block, and none is used before the last. Only sums that may be
+/// reassociated are changed. Returns true if anything changed.
 bool combine_reductions(llvm::Function& function);
 
 }  // namespace lehr::native

@@ -14,9 +14,9 @@ class Type;
 
 namespace lehr::native {
 
-/// Returns the LLVM function that computes `op` of an argument of type `real`: f64, f32, or a vector of these. It is
-/// added to the module on first use (internal, always inlined, pure). Throws std::logic_error for other operations than
-/// those above.
+/// Returns the LLVM function that computes exp, log, log1p, logit_curvature, digamma, trigamma or lgamma of an argument
+/// of type `real`: f64, f32, or a vector of these. It is added to the module on first use (internal, always inlined,
+/// pure). Throws std::logic_error for other operations.
 llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::Type* real);
 
 /// Returns the LLVM function that computes exp(digamma(x) + c) of two arguments of type `real`. It needs no logarithm,

@@ -13,26 +13,28 @@ class TargetMachine;
 
 namespace lehr::native {
 
-/// Initialises the code generators of all machines that LLVM supports. It has a source file of its own, which a library
-/// that makes code for its own machine only replaces (python/library/).
+/// Initialises LLVM's code generators of all machines, for objects of other machines than this. It has a source file of
+/// its own, so that a library without them can replace it (python/library/).
 void initialise_other_targets();
 
-/// Returns the target machine that the options name. Throws std::runtime_error if LLVM does not have it.
+/// Returns LLVM's description of the machine and processor that the options name, for which code is made. Throws
+/// std::runtime_error if LLVM does not have it.
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 
 /// Returns a module with the program lowered to LLVM's IR, not yet optimised. `context` must outlive it.
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context);
 
-/// Returns an optimised module as the bytes of an object file, or as the text of its assembly if `assembly`.
+/// Returns the machine code of an optimised module: the bytes of an object file, or the text of its assembly if
+/// `assembly`.
 std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly);
 
 /// Runs the optimiser pipeline over the module. At level 0 it only inlines the special functions and removes unused
-/// ones.
-/// `thresholds` are those of the program.
+/// ones. `thresholds` are those of the program.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level, const Thresholds& thresholds);
 
-/// Removes functions and data that no exported function reaches, and instruments the rest for the sanitizer.
+/// Removes functions and data that no exported function reaches, in the module of an object that `lehr build` writes,
+/// after the code of the model was linked with the driver. Instruments the rest for the sanitizer, unless it is `none`.
 void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer);
 
 }  // namespace lehr::native

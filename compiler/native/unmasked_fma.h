@@ -11,9 +11,9 @@ class Function;
 
 namespace lehr::native {
 
-/// Removes the selects of masked multiply-adds, after it has made the unused lanes of both factors 0. One factor is a
-/// masked load. The other one is a masked load too, or several products share it and its zeros are computed once; other
-/// products stay as they are. Returns true if anything changed.
+/// Replaces multiply-adds that a select limits to the lanes of a row by plain ones, after it has made the unused lanes
+/// of both factors 0. One factor is a masked load. The other one is a masked load too, or several products share it and
+/// its zeros are computed once; other products stay as they are. Returns true if anything changed.
 bool unmask_multiply_adds(llvm::Function& function, const Thresholds& thresholds);
 
 }  // namespace lehr::native

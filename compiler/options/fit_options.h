@@ -8,11 +8,9 @@
 
 namespace lehr {
 
-/// An array in the caller's memory, as data of a fit or as start values.
-///
-/// It is read in place and must live until the call that receives it returns. It is copied twice: into the order of the
-/// model, and into the memory of the generated code. Strided, float and integer arrays are first converted to packed
-/// doubles, a third copy.
+/// An array in the caller's memory that a fit reads: data, or start values. It must live until the call that receives
+/// it returns. It is copied twice: into the order of the model, and into the memory of the generated code. Strided,
+/// float and integer arrays are first converted to packed doubles, a third copy.
 struct DataView {
   using Text = std::span<const char* const>;  // UTF-8 strings; null, empty, NA and NaN mean missing
   /// The values of an array in the caller's memory: double, float, 64- or 32-bit integers, or text.
@@ -43,9 +41,11 @@ struct FitOptions {
   /// Logistic and probit links of Normal predictors: a "bound" (logistic) or a Normal number of each observation
   /// (probit), or their "gaussian" expectations, which give better standard deviations.
   std::string links = "bound";
-  /// Schedules, as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"; empty: none.
+  /// `anneal`: the temperature that divides the log likelihood in the first sweeps ("linear:from=10,over=100", "auto").
+  /// `temper`: infer that temperature ("global:max=10"), or parallel tempering with gibbs ("global"). Both as for `lehr
+  /// fit`; empty: none.
   std::string anneal = {}, temper = {};
-  std::uint64_t seed = 1;           // of all random numbers
+  std::uint64_t seed = 1;           // seed of all random numbers of the fit
   std::int64_t restarts = 1;        // runs, of which that with the highest ELBO is returned; chains (gibbs, exact)
   std::string start = "seeds";      // kind of random start: seeds, points, allocations, means or flat
   std::vector<DataView> init = {};  // factors to start from, named as in the posterior
@@ -53,7 +53,7 @@ struct FitOptions {
   /// Standard deviations by "linear-response" (cavi), of the "factors", or "auto": by linear response where it is
   /// cheap.
   std::string sds = "auto";
-  std::string precision = "double";     // or "float": 32 bits in the work on items; not for gibbs and exact
+  std::string precision = "double";     // or "float": the work on items in 32 bits; not for gibbs and exact
   std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)
   double tolerance = 1e-8;              // relative change of the ELBO below which a run has converged
   std::int64_t leap_after = 6;          // sweeps before a slowly converging run may extrapolate; 0: plain sweeps alone
@@ -63,9 +63,9 @@ struct FitOptions {
   double local_tolerance = 1e-4;        // relative change below which the local variables of an item have converged
   std::int64_t batch_size = 256;        // items in a minibatch (svi)
   double epochs = 10;                   // passes over the data (svi)
-  double tau0 = 1, kappa = 0.7;         // steps (tau0 + t)^-kappa, for step t (svi)
-  double rho = 0;                       // constant step size instead, if above 0 (svi)
-  bool adaptive = false;                // step sizes from the noise of the gradients instead (svi)
+  double tau0 = 1, kappa = 0.7;         // step sizes (tau0 + t)^-kappa, for step t (svi)
+  double rho = 0;                       // constant step size in place of these, if above 0 (svi)
+  bool adaptive = false;                // step sizes from the noise of the gradients in place of these (svi)
   bool replacement = false;             // draw items with replacement (svi)
   /// Sweeps before the first recorded draw; recorded draws of a chain (gibbs; exact has draws only).
   std::int64_t warmup = 1000, draws = 1000;

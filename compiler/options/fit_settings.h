@@ -32,42 +32,46 @@ struct FitOption {
   std::span<const std::string_view> values = {};  // allowed values of a text besides its default; empty: any
   std::string_view value_name = {};               // what --help calls a text that may have any value: "SCHEDULE"
 
-  /// Returns true if the option is a number.
+  /// Returns true if the option's value is a number.
   bool is_number() const { return to.index() < 3; }
-  /// Returns true if the option is a text.
+  /// Returns true if the option's value is a text.
   bool is_text() const { return std::holds_alternative<std::string FitOptions::*>(to); }
-  /// Returns the first of the names.
+  /// Returns the name in `lehr fit` without further spellings: "restarts" of "restarts,chains".
   std::string_view name() const { return option.substr(0, option.find(',')); }
 };
 
-/// Returns the table of options, in the order of each group of `lehr fit --help`.
+/// Returns the table of all options of a fit but the method, in the order in which each group of `lehr fit --help`
+/// lists its options.
 std::span<const FitOption> fit_option_table();
 
 /// Returns the text of --help for an option, which names the methods that use it (option_help). Of an option with a
-/// list of values, these are the methods that use the last one.
+/// list of values, these are the methods for which the last value has an effect, such as linear-response of --sds.
 std::string help_of(const FitOption& row);
 
-/// Returns an error about the first text that was set explicitly, even to its default, and has no effect for the method
-/// (without_effect). `explicitly_set` returns true for such an option, by its name in the table.
+/// Returns an error about the first option with a text as value that the user set explicitly, even to its default, and
+/// that has no effect for the method (without_effect); nullopt if there is none. `explicitly_set` returns true for an
+/// option that the user set, by its name in the table.
 std::optional<Error> unused_option(const FitOptions& options,
                                    const std::function<bool(std::string_view)>& explicitly_set);
 
-/// Returns an error about the first text whose value is not the default and has no effect for the method. Start values
-/// in `init` do not count.
+/// Returns an error about the first text field that differs from its default and has no effect for the method, for
+/// callers that fill in the struct; nullopt if there is none. Start values in `init` do not count.
 std::optional<Error> unused_value(const FitOptions& options);
-/// Returns a warning about each number or switch that has no effect for the method and another value than in `usual`,
-/// the defaults of the command.
+/// Returns a warning about each option with a number or a switch that has no effect for the method and differs from
+/// `usual`, the defaults of the command.
 std::vector<Diagnostic> unused_number_warnings(const FitOptions& options, const FitOptions& usual = {});
-/// Returns the warning that an option, by its name, has no effect for the method.
+/// Makes the warning that the option `name` has no effect with the method of `options`; it lists the methods that use
+/// the option.
 Diagnostic unused_warning(std::string_view name, UsedBy used_by, const FitOptions& options);
 
-/// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
-/// `explicitly_set` returns true for such an option, by its name in the table. With an explicit max-iter, tol, restarts
-/// or init there is no search, unless an explicit `search` asks for one.
+/// Switches the search over starts off (search = "none") if the user set max-iter, tol, restarts or init, even to a
+/// default, and did not set `search`. `explicitly_set` returns true for an option that the user set, by its name in the
+/// table.
 void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& explicitly_set);
 
-/// Validates the options and returns the settings of the fit. `init` is left empty for the caller to fill in. An error
-/// of ExitCode::usage names the field that is out of range, malformed, or in conflict with another.
+/// Validates the options of a fit and converts them to its settings, the inference method included. `init` is left
+/// empty for the caller to fill in. An error of ExitCode::usage names the field that is out of range, malformed, or in
+/// conflict with another.
 Result<FitSettings> to_fit_settings(const FitOptions& options);
 
 }  // namespace lehr

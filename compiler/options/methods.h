@@ -13,8 +13,9 @@
 
 namespace lehr {
 
-/// An inference method of `lehr fit`. A row of the table leaves out traits that are false. What the generated code must
-/// offer is not a trait: Requirements follow from the options too (method.h).
+/// The description of one inference method of `lehr fit` (cavi, svi, gibbs, exact): its name, what it can do (its
+/// traits), and the function that makes it from options. Traits are false unless the table of methods sets them. What a
+/// method demands of the generated code is not a trait, since it depends on the options too: Requirements (method.h).
 struct MethodTraits {
   std::string_view name;         // as typed: "cavi"
   std::string_view description;  // a few words for --help, which stand in brackets behind the name
@@ -33,19 +34,19 @@ struct MethodTraits {
   bool distributes = false;  // true: several processes can share the items
   bool embeds = false;       // true: `lehr build` generates code for it
   bool calibrates = false;   // true: `lehr calibrate` can test it
-  /// Makes the method of the options, whose numbers are in their ranges. An error of ExitCode::usage says what is
-  /// malformed or in conflict.
+  /// Makes the method with the settings that `options` give; their numbers must be in their ranges. An error of
+  /// ExitCode::usage says which option is malformed or in conflict with another.
   Result<Method> (*make)(const FitOptions& options);
 };
 
-/// Returns the table of methods, in the order of help. The first one is the default.
+/// Returns the table of all inference methods, in the order in which --help lists them. The first one is the default.
 std::span<const MethodTraits> methods();
 
-/// Returns the row of the method with this name; null if there is none.
+/// Returns the inference method with this name from the table of methods; null if there is none.
 const MethodTraits* find_method(std::string_view name);
 
-/// Returns true if the method with this name has draws and no factors. An unknown name, as of a fit by another version,
-/// counts as a method with factors.
+/// Returns true if a fit by the method with this name has draws as its result, false if it has factors. An unknown
+/// name, as of a fit by another version, counts as a method with factors.
 bool has_draws(std::string_view name);
 
 /// Makes an error of ExitCode::usage about a name that is no method. It lists the methods.
@@ -54,35 +55,39 @@ Error unknown_method(std::string_view name);
 /// Returns the names of the methods with the trait, in the order of the table.
 std::vector<std::string> methods_with(bool MethodTraits::*trait);
 
-/// Says for which methods an option has an effect. Some options have one for certain values only, hence the options.
+/// A predicate of one option: returns true if the option has an effect in a fit by `method`. It also gets the values of
+/// all options, since some have an effect for certain values only. A null pointer stands for all methods.
 using UsedBy = bool (*)(const MethodTraits& method, const FitOptions& options);
 
-/// The uses of options for methods whose sweeps converge, for those with factors and for those with draws.
+/// For options that have an effect only with methods whose sweeps go on until they converge (cavi).
 inline constexpr UsedBy kForConverging = [](const MethodTraits& m, const FitOptions&) { return m.converges; };
+/// For options that have an effect only with methods whose results are factors (cavi, svi).
 inline constexpr UsedBy kForFactors = [](const MethodTraits& m, const FitOptions&) { return !m.draws; };
+/// For options that have an effect only with methods whose results are draws (gibbs, exact).
 inline constexpr UsedBy kForDraws = [](const MethodTraits& m, const FitOptions&) { return m.draws; };
 
-/// Returns the names of the methods for which an option with these values has an effect: all of them if `used_by` is
-/// null.
+/// Returns the names of the methods for which an option, whose predicate is `used_by`, has an effect when all options
+/// have the values in `options`. Null stands for all methods.
 std::vector<std::string> methods_using(UsedBy used_by, const FitOptions& options);
 
 /// Joins words for a sentence: "a", "a and b", "a, b and c", with `last` ("and", "or") before the last one.
 std::string enumerate(const std::vector<std::string>& words, std::string_view last);
 
-/// Returns the names with their descriptions, for --help: "cavi (coordinate ascent) or gibbs (Gibbs sampling)".
+/// Returns the names of methods with their descriptions, for --help: "cavi (coordinate ascent) or gibbs (Gibbs
+/// sampling)".
 std::string describe_methods(const std::vector<std::string>& names);
 
 /// Returns the text of --help for an option: in `help`, "{only}" becomes "cavi only" or the like, made of the methods
 /// for which the option has an effect with the values of `options`.
 std::string option_help(std::string_view help, UsedBy used_by, const FitOptions& options = {});
 
-/// Returns true if an option with these values has an effect for the method of the options, or if there is no such
-/// method.
+/// Returns true if an option, whose predicate is `used_by`, has an effect for the method that `options` name: if the
+/// predicate is null or holds, or if no method has that name.
 bool has_effect(UsedBy used_by, const FitOptions& options);
 
-/// Returns an error of ExitCode::usage if the option has no effect for the method of the options. It names the methods
-/// for which it has one. `where` is the option as the caller writes it. Returns nullopt if the option has an effect or
-/// the method is unknown.
+/// Returns an error of ExitCode::usage if the option has no effect for the method of the options, which names the
+/// methods for which it has one. `where` is the option as the caller writes it. Returns nullopt if the option has an
+/// effect or the method is unknown.
 std::optional<Error> without_effect(std::string where, UsedBy used_by, const FitOptions& options);
 
 }  // namespace lehr

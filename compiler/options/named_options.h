@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// Options as text: each value by the option's name.
+/// Options as text, as C and Python give them: each value by the option's name, such as {"max_iter", "50"}.
 using NamedOptions = std::map<std::string, std::string>;
 
 /// Parses named options; those that are not given have their defaults. `init` selects a kind of start here. Returns an
@@ -19,12 +19,14 @@ using NamedOptions = std::map<std::string, std::string>;
 /// the method. Other values of texts are checked by to_fit_settings().
 Result<FitOptions> fit_options(const NamedOptions& named);
 
-/// Parses a number in the range, or returns an error about the option `name`.
+/// Parses the value of an option as a number in the range, or returns an error of ExitCode::usage about the option
+/// `name`.
 Result<double> number_option(std::string_view name, std::string_view value, const OptionRange& range);
-/// Parses a whole number in the range exactly, or returns an error about the option `name`.
+/// Parses the value of an option exactly as a whole number in the range, or returns an error of ExitCode::usage about
+/// the option `name`.
 Result<std::uint64_t> whole_option(std::string_view name, std::string_view value, const OptionRange& range);
 
-/// Makes an error saying that there is no option `name`; its note lists the options that exist.
+/// Makes the error of ExitCode::usage that there is no option `name`; its note lists `names`, the options that exist.
 Error unknown_option(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace lehr

@@ -13,8 +13,8 @@ namespace lehr::loops {
 Program block_registers(Program program);
 
 /// Returns true if block_registers() takes sixteen items of this loop at a time, because functions of an item (exp,
-/// log) wait for each other and rows of items permit it (item_rows). `varying`: what differs between the iterations of
-/// `loop`.
+/// log) wait for each other and rows of items permit it (item_rows). The pass `vectorise-short-items`, which runs
+/// before, leaves such loops alone. `varying`: what differs between the iterations of `loop`.
 bool hides_latency(const Program& program, const For& loop, const Varying& varying);
 
 }  // namespace lehr::loops

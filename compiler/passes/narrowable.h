@@ -8,7 +8,8 @@
 
 namespace lehr::loops {
 
-/// The arrays and scalars that the pass `narrow` may store and compute in 32 bits instead of 64.
+/// The arrays and scalars that the pass `narrow` stores and computes in 32 bits instead of 64, where single precision
+/// is requested.
 struct Narrowable {
   SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
   SmallIdSet<ScalarId> scalars;  // scalars that become f32
@@ -17,16 +18,18 @@ struct Narrowable {
   /// narrowed either.
   SmallIdSet<BufferId> exact;
 
-  /// Returns true if the expression is real, and it or a real operand at any depth reads a narrowed array or scalar.
+  /// Returns true if the expression is real, and it or a real operand at any depth reads a narrowed array or scalar. As
+  /// an operand of a comparison, such an expression is computed in 32 bits.
   bool meets(const Program& program, ExprId e) const;
 };
 
-/// Returns what may be narrowed in the functions that allow it (Function::f32_allowed). docs/passes.md has the rules.
+/// Returns which arrays and scalars may have 32 bits, by the data flow in the functions that allow it
+/// (Function::f32_allowed). docs/passes.md has the rules.
 Narrowable narrowable(const Program& program);
 
 /// Returns true if the store writes a parameter or an expected statistic, and its value calls a costly function (exp,
-/// log, digamma). Such a value is computed in 32 bits even though the array has 64, unless the array is in
-/// Narrowable::exact.
+/// log, digamma). In functions with Function::f32_allowed such a value is computed in 32 bits even though
+/// the array has 64, unless the array is in Narrowable::exact.
 bool calls_for_item(const Program& program, const Store& store);
 
 }  // namespace lehr::loops

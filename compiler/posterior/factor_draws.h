@@ -10,9 +10,10 @@
 
 namespace lehr {
 
-/// Draws `draws` values from each factor in `posterior` whose family and parameters a model could write. The arrays are
-/// over [draw], the axes and the event axes of each variable; a joint factor has one for each member. Other variables
-/// are left out: points, categories, auxiliary variables, and chains, whose elements depend on each other.
+/// Draws `draws` values from each factor of a fit in memory; a rank calibration (`lehr calibrate`) compares them with
+/// the simulated truth. `posterior` has the factors' parameters. The arrays are over [draw], the axes and the event
+/// axes of each variable; a joint factor has one for each member. Left out are points, categories, auxiliary variables,
+/// chains, whose elements depend on each other, and factors with parameters that a model cannot write.
 std::vector<NamedArray> draws_from_factors(const Analysed& analysed, const std::vector<NamedArray>& posterior,
                                            std::int64_t draws, Rng rng);
 

@@ -16,21 +16,24 @@
 
 namespace lehr {
 
-/// The factors of a fit, prepared for drawing.
+/// The factors of a fit, prepared for drawing latent values. Predictions by simulation draw these, and evaluate the
+/// model at them.
 class FactorSampler {
  public:
   /// Prepares the factors of the variables that are `wanted` (by VariableId). Steps of a chain are drawn together where
-  /// `posterior_moments` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors,
-  /// or if a factor cannot be drawn. `posterior_moments` must outlive the object.
+  /// `posterior_moments` has their covariances. ExitCode::data if saved arrays of such a factor are missing or are
+  /// those of another family, or if it cannot be drawn. `posterior_moments` must outlive the object.
   static Result<FactorSampler> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                     const std::vector<bool>& wanted, PosteriorMoments& posterior_moments);
 
-  /// Draws every element that is `d_connected` (by VariableId and element) from its factor into `to`; the others stay.
-  /// Members of a joint factor are drawn together, elements of chains without covariances independently. `rng_of` gives
-  /// the random numbers for an element of a variable. A factor of a mean and its precision is drawn with those of the
-  /// mean's element, a joint variable (`guide joint`) as a whole with those of element 0 of its first member.
+  /// Draws every element that is d-connected to data (`d_connected`, by VariableId and element) from its factor into
+  /// `to`; the values of other elements stay. Members of a joint factor are drawn together, elements of chains without
+  /// covariances independently. `rng_of` returns the random numbers for an element of a variable. A factor of a mean
+  /// and its precision is drawn with those of the mean's element, a joint variable (`guide joint`) as a whole with
+  /// those of element 0 of its first member.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, const RngOf& rng_of) const;
-  /// Draws as above, with all random numbers from one stream.
+  /// Draws every element that is d-connected to data from its factor into `to`, with all random numbers from one
+  /// stream; the values of other elements stay.
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const;
 
  private:
@@ -39,12 +42,13 @@ class FactorSampler {
   struct Source {
     std::vector<model::VariableId>
         members;                       // variables of the factor in the order of a draw: the mean before its precision
-    std::vector<math::Draw> elements;  // for each element, a function that draws it
+    std::vector<math::Draw> elements;  // for each element, a function that draws all its numbers
     std::vector<MemberLayout> layouts = {};  // for a joint variable: which numbers of a draw each member has
-    bool switched = false;                   // true if a category chooses the distribution of a number
-    const StepCovariance* steps = nullptr;   // for a chain: joint distribution of its steps; null: draw each alone
+    bool switched = false;  // true if the factor is that of a category with a number whose distribution it chooses
+    const StepCovariance* steps = nullptr;  // for a chain: joint distribution of its steps; null: draw each alone
   };
-  /// Prepares the block of a joint variable if one of its members is wanted.
+  /// Prepares the block of a joint variable if one of its members is wanted; otherwise does nothing. Returns an error
+  /// if its saved arrays are missing or are those of another family.
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
                                  const std::map<std::string, SavedVariable>& posterior, const std::vector<bool>& wanted,
                                  conditionals::BlockId id, PosteriorMoments& posterior_moments);

@@ -16,24 +16,27 @@
 
 namespace lehr {
 
-/// What axes and coordinates of arrays are named after.
+/// The names and labels that add_array() gives to the axes of arrays of draws.
 struct PlateNames {
-  /// The parent of each element of a nested plate.
+  /// Which parent each element of a nested plate has; it becomes the coordinate `PLATE_PARENT` of the axis.
   struct ParentIndex {
     std::string parent;      // name of the plate that it is nested in
     std::vector<double> of;  // parent's position, for each position in the nested plate
   };
-  std::set<std::string> reserved;  // names of plates and variables, which coordinates must not have
+  std::set<std::string> reserved;  // names of plates and variables; a coordinate with one of these names gets a `_`
   std::map<std::string, std::vector<std::string>> labels;  // labels of the elements, by name of the plate
-  std::map<std::string, ParentIndex> parent_index;         // by the name of the nested plate
+  /// For each nested plate, by name: its parent, and which parent each element has.
+  std::map<std::string, ParentIndex> parent_index;
 };
 
-/// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by one for each of `plates`,
-/// which gets the coordinates of the plate. The group gets no second coordinate of a name that it has.
+/// Adds an array of draws to a group, with a name for each axis and the coordinates that describe it. Its first axes
+/// are those of the coordinates in `leading` (chain and draw), followed by one for each of `plates`, which gets the
+/// labels of the plate's elements, or numbers from 0. A coordinate that the group already has, by name, is not added
+/// again.
 void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, const std::vector<Coordinate>& leading,
                const std::vector<std::string>& plates);
 
-/// Makes a coordinate with the numbers 0, 1, ..., extent - 1.
+/// Makes a coordinate for an axis without labels: it has the name of the axis and the numbers 0, 1, ..., extent - 1.
 Coordinate counted(const std::string& axis, std::int64_t extent);
 
 /// Arranges the draws of all chains in groups: `posterior`, `sample_stats` (with `lp`, the log joint density in nats)

@@ -18,7 +18,7 @@
 
 namespace lehr {
 
-/// The marginal distribution of one element: a number, a vector or a matrix.
+/// The marginal posterior distribution of one latent element: a number, a vector or a matrix.
 class ElementMarginal {
  public:
   /// Makes a marginal from the mean and the one-dimensional marginal of each number of the element, row-major.
@@ -29,7 +29,7 @@ class ElementMarginal {
       : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
 
   std::vector<double> mean;                   // mean of each number of the element, row-major
-  std::vector<math::ScalarMarginal> margins;  // the marginal distribution of each number
+  std::vector<math::ScalarMarginal> margins;  // the one-dimensional distribution of each number of the element
   bool fixed = false;                         // true for a point: every number equals its mean with probability 1
 
   /// Returns the covariances and inverse moments; in a factor of a mean and its precision, those of both variables.
@@ -40,12 +40,13 @@ class ElementMarginal {
   }
 
  private:
-  std::function<math::Spread()> form_;          // computes the second moments
-  mutable std::optional<math::Spread> spread_;  // the second moments, once they are computed
+  std::function<math::Spread()> form_;          // computes covariances and inverse moments, for spread()
+  mutable std::optional<math::Spread> spread_;  // covariances and inverse moments, once spread() has computed them
 };
 
-/// Identifies one independent factor of the posterior. All d-connected elements of a chain, or of a joint variable,
-/// have the same key. Every other element has its own, which a mean shares with its precision if one factor has both.
+/// Identifies one independent factor of the posterior: atoms with different keys are independent. All d-connected
+/// elements of a chain, or of a joint variable, have the same key. Every other element has its own, which a mean shares
+/// with its precision if one factor has both.
 struct FactorKey {
   /// The block of the factor, and the position of its element; a fixed value where the whole block is one factor.
   std::size_t block = 0, position = 0;
@@ -53,7 +54,8 @@ struct FactorKey {
   auto operator<=>(const FactorKey&) const = default;
 };
 
-/// The marginals of all latent elements of a fit, and moments over them. Results are cached.
+/// The marginals of all latent elements of a fit, and means and covariances of polynomials in their numbers;
+/// predictions are computed from them in closed form. Results are cached.
 class PosteriorMoments {
  public:
   /// Makes an object for the factors in `posterior`, by name. `d_connected` says by VariableId and element which
@@ -66,8 +68,8 @@ class PosteriorMoments {
   /// not d-connected and has latent parents other than categories with values. Categories have none, and neither has a
   /// d-connected element whose factor was not saved. Elements of observed variables count as not d-connected.
   const ElementMarginal* find(Element e);
-  /// Returns true if the element is d-connected but its factor has no marginal here. Its distribution given its parents
-  /// is then no substitute.
+  /// Returns true if the element is d-connected to data but find() is null for it. Its distribution given its parents
+  /// must then not be used in its place.
   bool lacks_marginal(Element e) { return is_d_connected(e) && !find(e); }
   /// Clears the cached marginals of elements that are not d-connected. Call it after the categories in
   /// Symbolic::forward() have got other values.
@@ -75,19 +77,20 @@ class PosteriorMoments {
 
   /// Returns the element that the number of an atom belongs to.
   Element element(const Atom& a) const;
-  /// Returns the marginal of the element of an atom, or null.
+  /// Returns the marginal of the element that the atom's number belongs to, or null if it has no closed form.
   const ElementMarginal* find(const Atom& a) { return find(element(a)); }
-  /// Returns the position of the atom's number within its element.
+  /// Returns the position of the atom's number within its element, row-major.
   std::size_t component(const Atom& a) const;
-  /// Returns the factor that the atom's element belongs to.
+  /// Returns which independent factor of the posterior the atom's element belongs to. Atoms with different keys are
+  /// independent.
   FactorKey key(const Atom& a) const;
-  /// Returns the covariance of two numbers of a joint factor, given the precision in that factor: a multiple of the
-  /// inverse precision, as a monomial. Returns the zero monomial for numbers of different factors, and nullopt where it
-  /// does not apply.
+  /// Returns the covariance of two numbers of a factor of a Normal mean and its precision, given that precision: a
+  /// multiple of the inverse precision, as a monomial. Returns the zero monomial for numbers of different factors.
+  /// Returns nullopt if an element is not d-connected, or if the factor has no precision.
   std::optional<Monomial> covariance_given_precision(const Atom& a, const Atom& b);
 
-  /// Returns the covariances between the steps of a chain of Normal numbers, or null if they are not available: the
-  /// chain reaches back more than one step, or is no such chain.
+  /// Returns the joint distribution of the steps of a Gaussian chain. Null if the block is no such chain, reaches back
+  /// more than one step or is a point, or if precision_blocks() fails.
   const StepCovariance* steps_of(conditionals::BlockId b);
 
   /// Returns E[p], which may be infinite, or nullopt if an atom has no marginal or a moment is not available.
@@ -99,58 +102,67 @@ class PosteriorMoments {
   std::optional<double> variance(const Polynomial& p);
 
  private:
-  /// Returns true if the element is latent and some observation depends on it.
+  /// Returns true if the element is latent and d-connected to data, so that its marginal is that of its factor.
   bool is_d_connected(Element e) const {
     return !model_[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
-  /// Makes the marginal of a d-connected element from its factor.
+  /// Makes the marginal of a d-connected element from its factor; nullopt if the factor was not saved or has no
+  /// moments.
   std::optional<ElementMarginal> of_factor(Element e) const;
-  /// Makes the distribution of any other element given its parents, if these are constants or have values.
+  /// Makes the distribution of an element that is not d-connected to data given its parents: constants, data, or
+  /// categories with values. Returns nullopt if a parent is another latent variable.
   std::optional<ElementMarginal> given_parents(Element e) const;
-  /// Makes the marginal of an element that is a member of a joint variable.
+  /// Makes the marginal of an element of a variable in a joint factor (`guide joint`).
   std::optional<ElementMarginal> of_member(Element e) const;
-  /// Returns the mean of a monomial: the product of the moments of its factors.
+  /// Returns the mean of a monomial: its coefficient times the product of the moments of the independent factors.
   std::optional<double> moment(const Monomial& m);
-  /// Returns the mean of a product of atoms of one factor.
+  /// Returns the mean of a product of atoms of one factor; nullopt if it is not available, as for three or more numbers
+  /// that are not points.
   std::optional<double> moment(const Atoms& of_one_factor);
-  /// Returns the mean of the product of two atoms of one factor.
+  /// Returns the mean of the product of two atoms of one factor, or nullopt if it is not available.
   std::optional<double> pair(const Atom& a, const Atom& b);
-  /// Returns the covariance of two products of atoms of one factor.
+  /// Returns the covariance E[a b] - E[a] E[b] of two products of atoms, all of one factor; nullopt if a moment is not
+  /// available.
   std::optional<double> centred(const Atoms& a, const Atoms& b);
   /// Returns the covariance of two numbers of different elements of one factor: members of a joint factor, or steps of
   /// a chain. Returns nullopt for all others.
   std::optional<double> within_factor(const Atom& a, const Atom& b);
-  /// Returns the step of a chain, and the coordinate in it, of an atom.
+  /// Returns which step of its chain the number of an atom belongs to, and its coordinate in that step.
   StepCoordinate step_of(const Atom& a);
-  /// Returns the covariances of a joint factor, or null. Cached.
+  /// Returns the covariances of the joint factor of a block, or null where JointCovariance::make() has none. Cached.
   const JointCovariance* joint_of(conditionals::BlockId b);
-  /// Computes the covariances between the steps of a chain from the densities in the model.
+  /// Computes the joint distribution of the steps of a Gaussian chain from the densities in the model; nullopt where
+  /// steps_of() is null.
   std::optional<StepCovariance> steps_from_model(conditionals::BlockId b);
   /// Returns the block that the atom's variable belongs to.
   conditionals::BlockId block_of(const Atom& a) const {
     return analysed_.schedule.conditionals.block_of[a.variable.index()];
   }
-  /// Returns, for a monomial of one plain atom of a Normal vector, the root of the vector's covariance matrix and the
-  /// atom's position in it. Returns a null pointer for others.
+  /// Returns, for a monomial of a single atom x or 1 - x, the root of the covariance matrix of the vector or joint
+  /// factor that has the number x, and the position of x in it. variance() adds up the weights of all numbers with one
+  /// root, so that no digits are lost by cancellation. Returns a null pointer for other monomials, for points, and if
+  /// there is no root.
   std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
-  /// Returns, for a monomial of one plain atom of a factor with a sparse precision, that factor; null for others.
+  /// Returns, for a monomial of a single atom x or 1 - x of a joint factor with a sparse precision, that factor; null
+  /// for others.
   const JointCovariance* sparse_of(const Monomial& m);
-  /// Groups the atoms of a monomial by factor.
+  /// Groups the atoms of a monomial by the factor that they belong to, sorted by key.
   std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
 
   const Analysed& analysed_;   // model and schedule that the factors belong to
   const model::Model& model_;  // the model of `symbolic_`; its first variables are those of the fit
-  /// The saved factors, by name of the variable.
+  /// The parameters of the factors of the fit, by name of the variable.
   const std::map<std::string, SavedVariable>& posterior_;
   /// By VariableId and element: true if the element is d-connected to data.
   const std::vector<std::vector<bool>>& d_connected_;
-  /// Evaluates expressions of the model to polynomials.
+  /// Evaluates expressions of the model, such as means of distributions, to polynomials.
   const Symbolic& symbolic_;
-  /// Cached results of of_factor() and given_parents().
+  /// Cached marginals of elements that are d-connected to data, and of those that are not (given their parents);
+  /// nullopt: the element has none.
   std::map<Element, std::optional<ElementMarginal>> of_factors_, given_parents_;
-  /// Cached results of joint_of().
+  /// Cached covariances of joint factors, by block; nullopt: there are none.
   std::map<conditionals::BlockId, std::optional<JointCovariance>> joint_;
-  /// Cached results of steps_of().
+  /// Cached joint distributions of the steps of chains, by block; nullopt: there is none.
   std::map<conditionals::BlockId, std::optional<StepCovariance>> steps_;
 };
 

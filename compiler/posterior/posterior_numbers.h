@@ -13,10 +13,11 @@
 
 namespace lehr {
 
-/// The probabilities of the quantiles in the table.
+/// The probabilities of the quantiles that tables and reports show for every number.
 inline constexpr std::array kTableProbabilities{0.05, 0.5, 0.95};
 
-/// The numbers of one variable, row-major. A category has the probabilities of its values, along the last axis.
+/// Mean, standard deviation and quantiles of every number of one variable, row-major. A category has the probabilities
+/// of its values, along the last axis, in `mean`.
 struct VariableSummary {
   std::string variable;             // name of the variable
   std::vector<std::string> axes;    // name of the plate of each axis in `shape`; `axis_K` for position K if unknown
@@ -27,13 +28,15 @@ struct VariableSummary {
   std::array<std::vector<double>, kTableProbabilities.size()> quantiles;
 };
 
-/// The table of a posterior.
+/// The posterior of some variables of a fit as a table, for `lehr show`, reports and the library.
 struct PosteriorTable {
-  std::vector<VariableSummary> variables;  // one entry for each variable with numbers, in the order of the argument
-  std::vector<std::string> without;        // variables without numbers: not saved, or of an unknown family
+  /// One entry for each variable that is not in `without`, in the order of the argument.
+  std::vector<VariableSummary> variables;
+  std::vector<std::string> without;  // names of those whose factors were not saved, or are of an unknown family
 };
 
-/// Loads the stored draws of a sampled fit. Called at most once, and only if a variable was sampled.
+/// Loads the stored draws of a sampled fit. posterior_table() calls it at most once, and only if a variable was
+/// sampled.
 using DrawsSource = std::function<Result<LabelledArrays>()>;
 
 /// Makes the table of some variables of a fit. Means and sds are those of moments_of. Quantiles are those of

@@ -8,10 +8,10 @@
 
 namespace lehr {
 
-/// A model whose priors are the factors of an earlier fit, with the values of their parameters as data.
+/// A model whose priors are the factors of an earlier fit, ready to be fitted to further data (`lehr update`).
 struct PosteriorAsPrior {
   model::Model model;  // the model with the factors' families as priors, and their parameters as givens
-  Dataset parameters;  // the values of these givens
+  Dataset parameters;  // the values of these givens, to be bound with the data
 };
 
 /// Makes the model whose prior is the posterior of `fit`. `complete` is the analysis of `resolved`. `forget`, in (0,
@@ -20,7 +20,9 @@ struct PosteriorAsPrior {
 Result<PosteriorAsPrior> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
                                               const SavedFit& fit, double forget);
 
-/// Adds to `data` those arrays of constants of the model that it lacks, with the values that the fit has.
+/// Adds to `data` the array constants of the model (`const a0[topic];`) that it lacks, with the values that the fit
+/// stores, so that predictions, scores and updates need only the new data. Constants that the fit does not store are
+/// left out.
 void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);
 
 }  // namespace lehr

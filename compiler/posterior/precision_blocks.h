@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// A number of a chain.
+/// The address of one number of a chain: a step, and a coordinate in it.
 struct StepCoordinate {
   /// Its step, by position, and its coordinate in the step.
   std::size_t step = 0, coordinate = 0;
@@ -24,16 +24,19 @@ struct StepCoordinate {
 /// of the earlier one. Steps that have no product in the log density have no block.
 using PrecisionBlocks = std::map<std::pair<std::size_t, std::size_t>, Eigen::MatrixXd>;
 
-/// A chain whose steps consist of the numbers of one or several variables.
+/// A Gaussian chain (a state x[t] that depends on x[t-1]) whose steps consist of the numbers of one or several
+/// variables.
 struct ChainLayout {
-  std::vector<model::VariableId> members;                            // the variables whose numbers make up a step
-  std::size_t extent = 0;                                            // how many numbers a step has
-  std::function<StepCoordinate(model::VariableId, std::size_t)> at;  // step and coordinate of a member's number
+  std::vector<model::VariableId> members;  // the variables whose numbers at a step make up its state
+  std::size_t extent = 0;                  // how many numbers a step has
+  /// Step and coordinate of a member's number, by position in its array.
+  std::function<StepCoordinate(model::VariableId, std::size_t)> at;
 };
 
-/// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m). Its
-/// products of two steps are averaged over the other factors. Only elements with values, and latent ones that are
-/// d-connected to data (`d_connected`, by VariableId and element), count. `mean` returns E[p] over the other factors.
+/// Computes from the model the blocks of a Gaussian chain's precision matrix between different steps, which a saved fit
+/// lacks. The log density of each element contains -1/2 (x - m)' P (x - m). Its products of two steps are averaged over
+/// the other factors: `mean` returns E[p] over these. Only elements with values, and latent ones that are d-connected
+/// to data (`d_connected`, by VariableId and element), count.
 ///
 /// Returns nullopt if a potential depends on the chain, or where `mean` returns nullopt. So it does if an element whose
 /// density has two steps is not Normal with a mean linear in them, has a multiplicity, or is partly missing.

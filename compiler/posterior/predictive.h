@@ -14,22 +14,24 @@
 
 namespace lehr {
 
-/// How many draws of a chain get predictive quantities.
+/// How many draws of a chain get predictive quantities: log likelihoods of the observations, and replicated data. A fit
+/// by sampling stores them for model comparison and checks.
 struct PredictivePlan {
-  std::int64_t draws = 0;  // maximum number of draws; 0: none
+  std::int64_t draws = 0;  // how many draws of a chain get them at most; 0: none
   std::string why = {};    // if there are none although some were wanted: the reason
 
   /// Returns k such that every k-th of `of` draws gets predictive quantities; 0: none does.
   std::int64_t every(std::int64_t of) const;
 };
 
-/// Plans so that a chain stores at most `max_scalars` numbers of each kind, log likelihoods and replicated data; with 0
-/// none are wanted. There are none if an observed variable is in a potential, whose normaliser cannot be computed, or
-/// if elements have multiplicities other than 1. Nor are there any if nothing is observed, if one draw has more than
-/// `max_scalars` numbers, or if the local variables have more than 20 million.
+/// Plans for how many draws a chain stores predictive quantities: at most `max_scalars` numbers of each kind, log
+/// likelihoods and replicated data; with 0 none are wanted. There are none if an observed variable is in a potential,
+/// whose normaliser cannot be computed, or if elements have multiplicities other than 1. Nor are there any if nothing
+/// is observed, if one draw has more than `max_scalars` numbers, or if the local variables have more than 20 million.
 PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t max_scalars);
 
-/// The predictive quantities of some draws of a chain.
+/// The predictive quantities of the selected draws of a chain: log likelihoods of the observations, and replicated
+/// data.
 struct PredictiveDraws {
   std::vector<std::int64_t> draws;  // the numbers of these draws in the chain, from 0
   /// One array for each observed variable, over [draw] and its axes; `replicated` has the event axes, too. NaN for
@@ -38,7 +40,8 @@ struct PredictiveDraws {
   std::string problem = {};  // the first reason why something could not be drawn; empty: none
 };
 
-/// Computes predictive quantities, draw by draw.
+/// Computes predictive quantities of a sampler's draws, one draw at a time: the log density of each observation at the
+/// draw, and a replicated data set.
 class Predictive {
  public:
   /// Makes an object for a model and its data, which are centred at `references`. All arguments must outlive it.
@@ -55,10 +58,10 @@ class Predictive {
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
   const model::Model& model_;          // the model that was sampled
-  const CentringOffsets& references_;  // the offsets that were subtracted from the data
+  const CentringOffsets& references_;  // the offsets that were subtracted from far data, added back to replicated data
   /// The model at the draw, with the observations and with replicated ones.
   ModelEvaluator observed_, replicated_;
-  std::vector<model::VariableId> variables_;  // the observed variables
+  std::vector<model::VariableId> variables_;  // the observed variables, without auxiliary ones
 };
 
 }  // namespace lehr

@@ -15,20 +15,20 @@
 
 namespace lehr {
 
-/// A factor with the saved arrays of its parameters.
+/// A variational factor with the arrays of its parameters, from a saved fit or from one in memory.
 struct SavedFactor {
-  const math::FamilyRow& row;                // the family of the factor
-  const math::Factor& factor;                // the family's factor or its point factor
-  const SavedVariable& variable;             // the variable; of a joint factor, the mean
-  const SavedVariable* precision = nullptr;  // the precision variable of a joint factor; null for others
+  const math::FamilyRow& row;     // the family of the factor
+  const math::Factor& factor;     // the factor that the arrays belong to: the family's own or its point factor
+  const SavedVariable& variable;  // the variable; of a factor of a mean and its precision, the mean
+  const SavedVariable* precision = nullptr;  // the precision, of a factor of a mean and its precision; null for others
 
   /// Returns the array of an exported parameter, or null if it was not saved.
   const NamedArray* array(const math::FactorParameter& p) const;
 };
 
-/// The sizes of saved parameters.
+/// The sizes of a factor's saved parameter arrays.
 struct FactorLayout {
-  std::vector<std::int64_t> elements;  // extents of the axes of the variable
+  std::vector<std::int64_t> elements;  // extents of the axes over which the factor has elements
   /// The number of elements, and the extent of the event axis (of a category, the number of its values).
   std::size_t count = 1, extent = 1;
 };
@@ -36,38 +36,43 @@ struct FactorLayout {
 /// Returns how many numbers an element with `rank` event axes of this extent has: 1, extent or its square.
 std::size_t scalars_per_element(int rank, std::size_t extent);
 
-/// Finds the factor of a saved variable: that of the family or its point factor. `partner` is the variable that a joint
-/// factor was saved with, or null. Returns nullopt if the arrays belong to neither; so it does for the precision of a
-/// joint factor, which is read together with the mean. The arguments must outlive the result.
+/// Finds which factor the saved arrays of a variable are the parameters of: that of the family `row`, or its point
+/// factor. `partner` is the other variable of a factor of a mean and its precision, or null. Returns nullopt if the
+/// arrays belong to neither; so it does for the precision of such a factor, which is read together with the mean. The
+/// arguments must outlive the result.
 std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedVariable& v,
                                         const SavedVariable* partner);
 
-/// Determines the sizes of the saved parameters. Returns nullopt if the shapes of the arrays contradict each other.
+/// Determines the sizes of a factor's saved parameters. Returns nullopt if the shapes of the arrays contradict each
+/// other, or if a sparse precision cannot be read.
 std::optional<FactorLayout> layout_of(const SavedFactor& s);
 
-/// Returns the exported parameters of one element. Not for a factor with a sparse precision, which SavedSparse reads.
+/// Returns the values of the exported parameters of one element, by name. Not for a factor with a sparse precision,
+/// which SavedSparse reads.
 math::Environment parameters_of(const SavedFactor& s, const FactorLayout& layout, std::size_t element);
 
-/// Returns a function that draws one element of the factor; empty if it cannot be drawn.
+/// Returns a function that draws all numbers of one element of the factor; empty if the family cannot be drawn.
 math::Draw element_draw(const SavedFactor& s, const FactorLayout& layout, std::size_t element);
 
-/// A saved Normal vector with a sparse precision.
+/// A saved Normal vector with a sparse precision matrix, the factor of `guide joint` over many numbers: its mean, and
+/// its distribution around the mean.
 class SavedSparse {
  public:
-  /// Reads the arrays of the variable. Returns null if they are no such factor, or if it is improper.
+  /// Reads the arrays of the variable. Returns null if they are not those of such a factor, or if the precision is not
+  /// positive definite.
   static std::shared_ptr<const SavedSparse> read(const SavedVariable& v);
 
-  const std::vector<double>& mean() const { return mean_; }      // by coordinate
-  const math::SparseNormal& normal() const { return *normal_; }  // the vector minus its mean
+  const std::vector<double>& mean() const { return mean_; }      // the means, by coordinate
+  const math::SparseNormal& normal() const { return *normal_; }  // the distribution of the vector minus its mean
 
  private:
-  std::vector<double> mean_;
-  math::SparsePattern pattern_;
-  std::optional<math::SparseNormal> normal_;  // refers to `pattern_`
+  std::vector<double> mean_;                  // the means, by coordinate
+  math::SparsePattern pattern_;               // where the precision has entries
+  std::optional<math::SparseNormal> normal_;  // the distribution of the vector minus its mean; refers to `pattern_`
 };
 
-/// Returns by PlateId the sizes of the plates that the members of a joint variable lie on, read from the shapes of
-/// their saved arrays; -1 for other plates.
+/// Returns by PlateId the sizes of the plates that the members of a joint variable lie on, so that their numbers can be
+/// found in the joint factor. They are read from the shapes of the saved arrays; -1 for other plates.
 std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
                                            const std::map<std::string, SavedVariable>& posterior);
 

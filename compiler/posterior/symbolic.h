@@ -11,9 +11,10 @@
 
 namespace lehr {
 
-/// Evaluates expressions at given index values. Data and constants become numbers, latent numbers become atoms.
-/// Categories in indices have the values in `forward`; if one lacks a value, ModelEvaluator::unknown says which, and
-/// the result is not usable. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
+/// Evaluates expressions of a model to polynomials in its latent numbers, at given index values; predictions take their
+/// means and covariances. Data and constants become numbers, latent numbers become atoms. Categories in indices have
+/// the values in `forward`; if one lacks a value, ModelEvaluator::unknown says which, and the result is not usable.
+/// Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
 class Symbolic {
  public:
   /// Makes an evaluator of the model in `forward`, which must outlive it.
@@ -27,22 +28,25 @@ class Symbolic {
   /// Returns the covariance of numbers `j` and `l` of that element, given its parents (FamilyRow::covariance).
   MaybePolynomial covariance(const model::Statement& s, const IndexValues& at, std::size_t j, std::size_t l) const;
 
-  /// Returns a canonical parameter of the element's distribution at event indices j and l.
+  /// Returns a canonical parameter (such as `precision`) of the distribution that statement `s` has at index values
+  /// `at`, at event indices j and l.
   MaybePolynomial parameter(const model::Statement& s, const IndexValues& at, const std::string& canonical,
                             std::size_t j = 0, std::size_t l = 0) const;
 
   /// Returns true if the expression contains a latent variable other than a category.
   bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
-  /// Returns the values of data and categories.
+  /// Returns the evaluator of the model, which has the values of data and categories.
   const ModelEvaluator& forward() const { return forward_; }
 
  private:
-  /// Returns the i-th proportion of a stick-breaking construction.
+  /// Returns the i-th proportion of a stick-breaking construction as a polynomial in its fractions: v_i (1 - v_1) ...
+  /// (1 - v_(i-1)).
   MaybePolynomial sticks(const model::StickBreaking& s, const IndexValues& at, std::size_t i) const;
-  /// Returns the number `offset` places after the first one that a reference reads.
+  /// Returns the latent number that is `offset` places after the first one that a reference reads, as a polynomial of
+  /// one atom.
   Polynomial atom(const model::VariableRef& r, const IndexValues& at, std::size_t offset) const;
 
-  const ModelEvaluator& forward_;  // values of data and categories
+  const ModelEvaluator& forward_;  // evaluates what has no latent numbers: data, constants, categories with values
   const model::Model& model_;      // the model whose expressions are evaluated
   std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
 };

@@ -9,16 +9,17 @@
 
 namespace lehr {
 
-/// Moments and distribution of the numbers of an element. A list is empty if one of its numbers has no closed form. Of
+/// The predictive moments and distribution of one element (the numbers at one position of a variable), in closed form.
+/// A list is empty if one of the element's numbers has no closed form; the prediction then estimates it from draws. Of
 /// a category there is `mean` only.
 struct ElementPrediction {
   /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
   std::vector<double> mean, sd;
-  std::vector<math::Mixture> distribution;  // the distribution of each number
+  std::vector<math::Mixture> distribution;  // the predictive distribution of each number, from which quantiles follow
 };
 
-/// Accumulates variances and distributions of an element over the components of its mixture, one add() for each. The
-/// means must be computed before.
+/// Computes standard deviations and distributions of a predicted element, a mixture over the values of the categories
+/// that it depends on: one add() for each component. The means must be computed before.
 class MixtureSum {
  public:
   /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
@@ -26,15 +27,17 @@ class MixtureSum {
   MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
              const model::Statement& s, const IndexValues& at, ElementPrediction& to);
 
-  /// Adds the component for the current values of the categories. `weight` is its probability, a polynomial in latent
-  /// numbers. If a category lacks a value, ModelEvaluator::unknown says which, and the component is not complete.
+  /// Adds the component for the values that the categories have now. `weight` is its probability, a polynomial in
+  /// latent numbers. If a category lacks a value, ModelEvaluator::unknown says which, and the component is not
+  /// complete.
   void add(const Polynomial& weight);
   /// Converts the summed variances to standard deviations. If one has no closed form, `sd` stays empty. Call it once,
   /// at the end.
   void finish();
 
  private:
-  /// Returns true if no atom of `weight` shares a factor with an atom of `p`: the two are independent.
+  /// Returns true if `weight` and `p` are independent under the posterior: no atom of one shares a factor with an atom
+  /// of the other.
   bool is_independent(const Polynomial& weight, const Polynomial& p) const;
   /// Returns E[weight * ((x - about)^2 + noise)], x the polynomial `mean`; nullopt if a moment is not available.
   std::optional<double> square(const Polynomial& weight, const Polynomial& mean, const Polynomial& noise, double about);
@@ -52,14 +55,15 @@ class MixtureSum {
   /// Returns the distribution of a polynomial that is a constant, a single number, or a positive multiple of a Gamma or
   /// InverseGamma number; Kind::none for others.
   math::ScalarMarginal margin(const Polynomial& p);
-  /// Replaces the atoms of point factors by their values.
+  /// Replaces numbers whose factors are points by their values, so that only random numbers remain. The result is
+  /// merged.
   Polynomial with_points(const Polynomial& p);
 
-  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  const Symbolic& symbolic_;             // evaluates means and covariances of the model to polynomials
   PosteriorMoments& posterior_moments_;  // marginals of the latent elements
   Elimination& elimination_;             // averages over elements without a marginal
-  const model::Statement& statement_;    // the statement that the element is drawn by
-  const IndexValues& at_;                // index values of the element
+  const model::Statement& statement_;    // the statement that draws the predicted element
+  const IndexValues& at_;                // index values of the predicted element
   ElementPrediction& to_;                // the element's moments and distribution, which are filled in
   std::vector<double> variance_;         // the summed variance of each number; NaN: no closed form
 };

@@ -12,17 +12,20 @@
 
 namespace lehr {
 
-/// A quantity written as `mean` plus noise. The noise is independent of `mean`, and has mean 0 and variance `noise`.
+/// A random quantity split in two: `mean`, a polynomial in numbers that have marginals, plus independent noise with
+/// mean 0 and variance `noise`.
 struct MeanAndNoise {
-  Polynomial mean, noise;  // polynomials in numbers that have marginals
-  bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
+  /// The quantity without its noise, and the noise's variance: polynomials in numbers with marginals.
+  Polynomial mean, noise;
+  bool gaussian = true;  // true if the noise is Normal, given the numbers in `noise`
 };
 
-/// Takes expectations of polynomials over their elements without a marginal, each given its parents, so that only
-/// elements with marginals remain.
+/// Takes expectations of polynomials in a prediction over their elements without a marginal (PosteriorMoments::find),
+/// such as future steps of a chain. Each is averaged given its parents, so that only elements with marginals remain.
 class Elimination {
  public:
-  /// Makes an object that averages with these expressions and marginals, which must outlive it.
+  /// Makes an object that reads means and covariances of elements from `symbolic` and marginals from
+  /// `posterior_moments`. Both must outlive it.
   Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
 
   /// Returns p averaged over its elements without a marginal, given those with one: only numbers of the latter remain.
@@ -35,9 +38,10 @@ class Elimination {
   /// Returns nullopt if it is not linear, and as averaged() does.
   std::optional<MeanAndNoise> mean_and_noise(Polynomial p);
 
-  /// Returns E[p], or nullopt if a moment is not available.
+  /// Returns E[p] over all latent numbers of p, or nullopt if a moment is not available.
   std::optional<double> mean(const Polynomial& p);
-  /// Returns Var[p], or nullopt if a moment is not available or mean_and_noise() has no result.
+  /// Returns Var[p] over all latent numbers of p, or nullopt if a moment is not available or mean_and_noise() has no
+  /// result.
   std::optional<double> variance(const Polynomial& p);
 
  private:
@@ -45,9 +49,10 @@ class Elimination {
   /// statement in the group, position of the element.
   using Rank = std::tuple<std::size_t, std::int64_t, std::size_t, std::size_t>;
 
-  /// Returns the sort key of an element.
+  /// Returns where an element comes in the order in which a simulation would draw: children after their parents.
   Rank rank(Element e) const;
-  /// Returns the element without a marginal that a simulation would draw last; nullopt if the polynomial has none.
+  /// Returns the element without a marginal that averaged() removes next: the one that a simulation would draw last, so
+  /// that children come before their parents. nullopt if the polynomial has none.
   std::optional<Element> next(const Polynomial& p);
   /// Returns the mean of a number of an element, or of the product of two, given its parents; nullopt for more numbers
   /// and for inverses.
@@ -56,10 +61,10 @@ class Elimination {
   /// no such moment, or if the result has more than kMaxMonomials.
   MaybePolynomial average_over(Element e, const Polynomial& p);
 
-  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  const Symbolic& symbolic_;             // gives means and covariances of elements given their parents
   PosteriorMoments& posterior_moments_;  // marginal distributions of the elements
   const model::Model& model_;            // the model that is averaged over
-  /// The position of a variable in the order in which values would be simulated.
+  /// When a simulation of the model would draw a variable; elements are averaged over in the opposite order.
   struct SimulationOrder {
     /// The group of statements that are simulated together, and the position of the statement in it.
     std::size_t group = 0, within = 0;

@@ -11,12 +11,13 @@
 
 namespace lehr {
 
-/// Returns true for bits and spins, whose distribution is given by one probability.
+/// Returns true for bits and spins: their mean gives the probability of both values, so that their standard deviations
+/// and quantiles need no draws.
 bool has_two_values(const model::Variable& v);
 
-/// Replaces the NaN in a prediction by estimates from draws. A mean is the average of conditional means given the
-/// parents, or of draws if these have no closed form; it gets a standard error. Standard deviations and quantiles are
-/// those of draws.
+/// Replaces the numbers of a prediction that have no closed form (NaN) by estimates from draws. A mean is the average
+/// of conditional means given the parents, or of draws if these have no closed form; it gets a standard error. Standard
+/// deviations and quantiles are those of draws.
 ///
 /// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements are d-connected to
 /// data (instance/d_connected.h); `posterior_moments` was made for both. ExitCode::data if the draws do not fit into

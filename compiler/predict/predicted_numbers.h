@@ -9,10 +9,10 @@
 
 namespace lehr {
 
-/// Fills in `variables` and `draws` of a prediction. `posterior` has the factors of all latent variables by name;
-/// `seen` says which elements the fit has (EnlargedFactors::in_fit). ExitCode::data if nothing is to be predicted, if
-/// an observation depends on unseen elements, or if a factor is absent or has another size. Otherwise errors are those
-/// of add_drawn_values().
+/// Chooses which variables and elements a prediction has, and computes their numbers: fills in `variables` and `draws`
+/// of `to`. `posterior` has the factors of all latent variables by name; `seen` says which elements the fit has
+/// (EnlargedFactors::in_fit). ExitCode::data if nothing is to be predicted, if an observation depends on unseen
+/// elements, or if a factor is absent or has another size. Otherwise errors are those of add_drawn_values().
 std::optional<Error> add_predicted_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                           const std::vector<std::vector<bool>>& seen, const PredictionOptions& options);
 

@@ -14,59 +14,64 @@
 
 namespace lehr {
 
-/// A part of out-of-core items. It is predicted as it would be together with all items.
+/// Describes a part of out-of-core items (`lehr predict --stream`) among all items, so that the part is predicted as it
+/// would be together with them.
 struct PartOfItems {
   const BoundData& whole;  // the data of all items: sizes, and which variables have missing values
   std::int64_t first;      // the number of the first item of the part
-  std::vector<model::VariableId> with_barren = {};  // variables with barren elements (barren.h) in any item
+  /// Variables of which some item, in any part, has elements that no data depend on (barren.h).
+  std::vector<model::VariableId> with_barren = {};
 };
 
-/// The options of a prediction.
+/// How a prediction is made: numbers of draws and starts, accuracy, random seed, part of the items.
 struct PredictionOptions {
-  std::int64_t draws = 1000;                  // draws for numbers without a closed form
-  std::uint64_t seed = 1;                     // seed of the draws and of the items' starts
-  SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
-  MakeInstance instance = compiled_instance;  // makes the instance that infers them
-  std::optional<PartOfItems> part = {};       // set if the data are a part of out-of-core items
-  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
-  /// Called after each start of the inference, to show progress; may be empty.
+  std::int64_t draws = 1000;          // number of draws that estimate the numbers without a closed form
+  std::uint64_t seed = 1;             // seed of the draws and of the items' starts
+  SweepOptions local = {1000, 1e-6};  // when the inference of the items' local variables stops
+  /// Makes the instance (compiled model) that infers the items' local variables.
+  MakeInstance instance = compiled_instance;
+  std::optional<PartOfItems> part = {};      // set if the data are a part of out-of-core items
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
+  /// Called before each start of the inference but the first, to show progress: `done` starts of `all` have been made.
+  /// May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
-/// The probabilities of the quantiles of a prediction.
+/// The probabilities of the predictive quantiles that each number gets.
 inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
 
-/// The prediction of one variable. Arrays are row-major over `elements` and the `width` numbers of each.
+/// The prediction of one variable: predictive moments and quantiles of those of its elements that are predicted. Arrays
+/// are row-major over `elements` and the `width` numbers of each.
 struct PredictedVariable {
   model::VariableId variable;         // the variable, by its id in Prediction::model
-  std::vector<std::size_t> elements;  // the predicted elements: positions as in a BoundArray
-  std::size_t width = 1;              // numbers of an element; of a category, its values
+  std::vector<std::size_t> elements;  // the predicted elements: row-major positions among all elements of the variable
+  std::size_t width = 1;              // how many numbers an element has; of a category, one probability for each value
   /// True for a category: `mean` has the probabilities of its values, `sd` and `quantiles` are empty.
   bool probabilities = false;
   std::vector<double> mean;                      // predictive mean of each number
   std::vector<double> error;                     // Monte Carlo standard error of `mean`; 0: it is exact
-  std::vector<double> sd;                        // predictive standard deviations
+  std::vector<double> sd;                        // predictive standard deviation of each number; empty for a category
   std::array<std::vector<double>, 3> quantiles;  // predictive quantiles, one list for each of kPredictedQuantiles
   /// For a chain of categories, the values (from 0) of the elements on the jointly most probable path, with other
   /// variables at their means (most_probable_states). Empty: there is no path, or the variable is no such chain.
   std::vector<std::int64_t> path;
 
-  /// Returns the most probable value (from 0) of a category. `element` is a position in `elements`.
+  /// Returns the most probable value (from 0) of the category at position `element` in `elements`.
   std::size_t most_probable(std::size_t element) const;
 };
 
 /// A prediction: what was predicted, from what, and how.
 struct Prediction {
   Analysed analysed;                         // the model with which local factors were inferred
-  std::optional<model::PlateId> items;       // the plate of the items (plate_of_items)
+  std::optional<model::PlateId> items;       // the plate of the items; none if the model has none (plate_of_items)
   std::int64_t first = 0;                    // the number of the first item; 0 unless the data are a part of the items
   model::Model model;                        // the model that is predicted; its `let`s are variables (let_variables.h)
-  std::size_t without_lets = 0;              // how many variables come before those of `let`s
-  BoundData data;                            // the data, bound to `model`
+  std::size_t without_lets = 0;              // number of variables in `model` before those that stand for `let`s
+  BoundData data;                            // the observations, bound to `model`, with NaN where a value is predicted
   std::vector<PredictedVariable> variables;  // predicted variables in order of declaration; some may have no elements
-  std::int64_t draws = 0;                    // draws that were made; 0: everything is exact
-  ItemSolution items_found;                  // how the local variables were inferred
-  std::vector<Diagnostic> notes;             // about elements that the fit has not seen, and others
+  std::int64_t draws = 0;         // draws that were made for numbers without a closed form; 0: everything is exact
+  ItemSolution items_found;       // how the inference of the items' local variables went
+  std::vector<Diagnostic> notes;  // about elements that the fit has not seen, and others
 
   /// Returns true if the variable stands for a `let` expression.
   bool is_let(model::VariableId v) const { return v.index() >= without_lets; }

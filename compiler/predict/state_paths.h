@@ -8,9 +8,10 @@
 
 namespace lehr {
 
-/// Returns the value (from 0) of each element of chain `v` on the jointly most probable path, given the observations.
-/// Continuous variables are set to `means` (by VariableId). Other chains of categories, bits or spins on the same axes
-/// are part of the path. If together they have more than 256 values or no path, `v` is tried alone.
+/// Returns the jointly most probable path of a latent chain of categories `v` given the observations (Viterbi): the
+/// value, from 0, of each element. Continuous variables are set to `means` (by VariableId). Other chains of categories,
+/// bits or spins on the same axes are part of the path. If together they have more than 256 values or no path, `v` is
+/// tried alone.
 ///
 /// Returns an empty list if there is no path: nothing that depends on the chain is observed, the model has potentials,
 /// the chain lies on a plate with multiplicities, or something depends on the chain in another way. That is a latent

@@ -11,22 +11,23 @@
 
 namespace lehr {
 
-/// The sizes of plates that a user asks for, by name of the plate.
+/// The sizes of plates that a user asks for in a prediction (`--sizes`), by name of the plate.
 struct PlateSizes {
-  /// Total sizes, and numbers of elements to add to those of the fit (or of the data, for plates that the data size).
+  /// `sizes`: total sizes (`time=20`). `more`: numbers of elements to add to those of the fit (`time=+5`), or to those
+  /// of the data for plates that the data size.
   std::map<std::string, std::int64_t> sizes, more;
 };
 
-/// Data and settings for a prediction with enlarged plates.
+/// Data and settings for a prediction of elements that the fit does not have: later steps of a chain, new groups.
 struct EnlargedData {
   Dataset data;                   // the data, with missing observations added where plates became longer
-  Settings settings;              // sizes and labels of the fit, enlarged
+  Settings settings;              // sizes and labels by which the data are bound: those of the fit, enlarged
   std::vector<Diagnostic> notes;  // messages: what is new, and what its prediction is based on
 };
 
-/// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the
-/// length of arrays in the data. Rows and arrays on other plates, which the data size, get the elements of
-/// PlateSizes::more.
+/// Enlarges the plates of global parameters for a prediction, so that elements which the fit does not have are
+/// predicted. A plate grows by `given`, by labels in the data that the fit does not have, and to the length of arrays
+/// in the data. Rows and arrays on other plates, which the data size, get the elements of PlateSizes::more.
 ///
 /// ExitCode::data if a plate would shrink, or would grow although its size is constant or its elements are values or
 /// components of a latent variable. It is also an error if the data number an element beyond the end of a plate that
@@ -34,13 +35,16 @@ struct EnlargedData {
 Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
                                     const SavedFit& fit);
 
-/// The global factors of a fit, laid out for enlarged plates.
+/// The global factors of a fit, laid out for the enlarged plates of a prediction.
 struct EnlargedFactors {
-  std::vector<NamedArray> arrays;         // parameters; those of new elements are placeholders of a proper factor
-  std::vector<std::vector<bool>> in_fit;  // by VariableId and element: true if the fit has it; empty: all
+  std::vector<NamedArray> arrays;  // parameters; those of new elements are placeholders of a proper factor
+  /// By VariableId and element: true if the fit has it, or `data` have its values; false for placeholders. An empty
+  /// list means that the fit has all elements.
+  std::vector<std::vector<bool>> in_fit;
 };
-/// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and now has
-/// missing values gets point factors at its values, and placeholders elsewhere.
+/// Lays out the global factors of a fit for the larger sizes of `data`, and says which elements the fit has. A variable
+/// that was observed in the fit has no factor there. If its values in `data` have gaps, it gets a point factor at each
+/// value that `data` have, and a placeholder at each gap.
 EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr

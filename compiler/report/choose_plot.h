@@ -10,25 +10,28 @@
 
 namespace lehr::report {
 
-/// The options of the user for the plots.
+/// The options of the user of `lehr report` for the plots of the posterior.
 struct PlotOptions {
-  std::map<std::string, ImageShape> images;  // height and width of images, by the plate whose elements are their pixels
-  std::size_t top = 12;                      // number of most probable elements listed of a large simplex
+  /// By plate whose elements are pixels: height and width of the images to draw them as.
+  std::map<std::string, ImageShape> images;
+  std::size_t top = 12;  // number of most probable elements listed of a large simplex
 };
 
-/// What a plot may use besides the posterior: the model and the data of the fit. Either is null if it is no longer
-/// available.
+/// What a plot may use besides the posterior: the model and the data of the fit, for time axes and dots of data. Either
+/// is null if it is no longer available.
 struct PlotContext {
-  const model::Model* model = nullptr;  // the model, or null
-  const BoundData* data = nullptr;      // the data in the order of the model, or null
+  const model::Model* model = nullptr;  // the model of the fit, or null
+  const BoundData* data = nullptr;      // the data, bound to the model, or null
 };
 
-/// Returns the plot of one variable as HTML. `n` has its posterior means and intervals, `context` the model and data if
-/// they are available.
+/// Chooses the plot of one variable by its family, plates and sizes, and returns it as HTML. A plate that the user
+/// declared as pixels (PlotOptions::images) gives images, an ordered plate bands, a matrix a heat map, a large simplex
+/// a ranked list, a few numbers intervals, many a histogram. `n` has its posterior means and intervals, `context` the
+/// model and data if they are available.
 Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& options);
 
-/// Returns true if the posterior of the variable is one number, also if it has axes of extent 1. The report shows all
-/// such variables as rows of one table of intervals, and each other variable by plot_of().
+/// Returns true if the posterior of the variable is a single number, also if it has axes of extent 1. The report shows
+/// all such variables as rows of one table of intervals, and each other variable by plot_of().
 bool is_single(const PosteriorSummary& n);
 
 }  // namespace lehr::report

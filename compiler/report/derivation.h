@@ -7,10 +7,10 @@
 
 namespace lehr::report {
 
-/// Returns the derivation as HTML: for each block of variables its complete conditional and its variational update, and
-/// the ELBO. Each summand has the numbers of the model lines that it comes from.
+/// Returns the derivation of a model's updates as a piece of HTML: for each block of variables its complete conditional
+/// and its variational update, and the ELBO. Each summand has the numbers of the model lines that it comes from.
 Markup derivation(const conditionals::Derivation& d);
-/// Returns the text of a model as HTML with numbered lines.
+/// Returns the text of a model as HTML with numbered lines, to which the derivation refers.
 Markup listing(std::string_view text);
 /// Returns a complete HTML page with the model listing and the derivation: the output of `lehr derive --format html`.
 std::string derivation_page(const conditionals::Derivation& d, std::string_view text);

@@ -12,7 +12,7 @@
 
 namespace lehr::report {
 
-/// One component of a mixture, with all parameters at their posterior means.
+/// One component of a Gaussian mixture, with all parameters at their posterior means, to be drawn as an ellipse.
 struct Component {
   std::size_t index = 0;           // number of the component: its element in the plate of components
   double weight = 1;               // mixing proportion; NaN if it is not the same for all items
@@ -20,7 +20,7 @@ struct Component {
   std::vector<double> covariance;  // covariance matrix of the observed variable, row-major
 };
 
-/// A mixture with the data that its components explain.
+/// A Gaussian mixture that was found in a model, with the data that its components explain, for a scatter plot.
 struct Mixture {
   std::string observed, category, plate;  // names of the observed variable, the category, and the plate of components
   std::string dimensions;                 // plate of the coordinates; empty if the observations are scalars
@@ -29,8 +29,10 @@ struct Mixture {
   std::vector<Component> components;      // components, one for each value of the category
 };
 
-/// Returns all mixtures of a model whose components have finite covariances. `data` gives the observations, `fit` the
-/// posterior means of the parameters.
+/// Finds the Gaussian mixtures in a model, for the scatter plots of a report: observed variables with a Normal or
+/// MvNormal distribution whose parameters a single latent category of the item chooses. Other families are not
+/// searched. A mixture is left out as a whole if one component has no finite covariance, as where a parameter has no
+/// posterior mean. `data` gives the observations, `fit` the posterior means of the parameters.
 std::vector<Mixture> mixtures(const model::Model& m, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr::report

@@ -9,8 +9,8 @@
 
 namespace lehr::schedule {
 
-/// A plate of components (clusters, topics, states) that the search may merge, split and remove. Any permutation of its
-/// elements leaves the log joint unchanged, unless `ordered` or `distinguished` is true.
+/// A plate of mixture components (clusters, topics, states) that the search over solutions may merge, split and remove.
+/// Any permutation of its elements leaves the log joint unchanged, unless `ordered` or `distinguished` is true.
 struct Exchangeable {
   /// The plate whose elements are the components (clusters, topics, states).
   model::PlateId plate;
@@ -22,10 +22,11 @@ struct Exchangeable {
   bool distinguished = false;
 };
 
-/// Finds the plates of components, from the terms of the log joint. A plate of components is not nested, some local
-/// category chooses its elements, and some global block has an axis over it. It is left out if a term names one of its
-/// elements (by a constant, by data or as a neighbour). A plate that data distinguish is left out unless all its
-/// categories are chains and it has no stick-breaking weights.
+/// Finds the plates of mixture components (clusters, topics, states) that the search over solutions may merge, split
+/// and remove, from the terms of the log joint. A plate of components is not nested, some local category chooses its
+/// elements, and some global block has an axis over it. It is left out if a term names one of its elements (by a
+/// constant, by data or as a neighbour). A plate that data distinguish is left out unless all its categories are chains
+/// and it has no stick-breaking weights.
 std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Schedule& s);
 
 }  // namespace lehr::schedule

@@ -10,18 +10,19 @@
 
 namespace lehr::schedule {
 
-/// Returns the invariances of the model: at most one for each plate of components and each set of variables that are
-/// connected by products over it. The steps, stages and storage of `s` must be decided; index variables are added to
-/// its algebra. Sums over items are terms in the result; regroup() replaces them by statistics.
+/// Finds the changes of basis that leave the likelihood alone, for Schedule::invariances: at most one for each plate of
+/// components and each set of variables that are connected by products over it. The steps, stages and storage of `s`
+/// must be decided; index variables are added to its algebra. Sums over items are terms in the result; regroup()
+/// replaces them by statistics.
 std::vector<Invariance> find_invariances(const model::Model& m, Schedule& s);
 
-/// Returns true if the old factor of the block may be ignored when a transformation changes the others. If an item
-/// stage updates the block, the sweep must begin with this stage, and no block that the stage updates before it may
-/// share a term with it. The next sweep then forms it from the other blocks alone. Without an item stage, the result is
-/// true for all blocks but chains, and for the chain whose update begins the sweep.
+/// Returns true if the next sweep forms the factor of the block from the other blocks alone, so that a change of these
+/// may ignore it. If an item stage updates the block, the sweep must begin with this stage, and no block that the stage
+/// updates before it may share a term with it. Without an item stage, the result is true for all blocks but chains, and
+/// for the chain whose update begins the sweep.
 bool is_formed_first(const Schedule& s, BlockId b);
 
-/// Returns the invariance in words: "W -> W R, z -> z R^-T over latent; alpha chosen anew".
+/// Returns the invariance in words, for `lehr derive`: "W -> W R, z -> z R^-T over latent; alpha chosen anew".
 std::string describe(const model::Model& m, const Schedule& s, const Invariance& x);
 
 }  // namespace lehr::schedule

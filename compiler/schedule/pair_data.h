@@ -15,7 +15,8 @@ namespace lehr::schedule {
 
 using density::DataSource;
 
-/// The pairs that a term sums over. A cell is the position of a pair: in the array, row after row, or in the list.
+/// The pairs of elements that a term of the log joint sums over, all pairs (an array with a cell for each) or those of
+/// a list in the data. A cell is the position of a pair: in the array, row after row, or in the list.
 struct Pairs {
   /// The plate whose elements are paired.
   model::PlateId elements;
@@ -23,20 +24,21 @@ struct Pairs {
   std::optional<std::pair<DataSource, DataSource>> named_by = {};
   /// The observed variable that must have a value at the cell; none if all cells count.
   std::optional<model::VariableId> present = {};
-  /// Orders pairs, for maps.
+  /// Orders objects of this type field by field, so that they can be keys of a map.
   auto operator<=>(const Pairs&) const = default;
 };
 
-/// A pair of elements that occurs more or less often than Coverage says.
+/// An exception in Coverage: a pair of elements that occurs in the data although its region is not covered, or that
+/// does not occur exactly once although its region is.
 struct UncoveredPair {
-  /// The elements of the pair.
+  /// The two elements of the pair, from 0.
   std::int64_t first, second;
   /// How often the pair occurs, minus how often it should.
   double excess;
 };
 
-/// The pairs of elements in the data: each pair of the covered regions once, but for exceptions. A region is covered if
-/// more of its pairs occur exactly once than not at all.
+/// Which pairs of elements occur in the data: each pair of the covered regions once, but for exceptions. A region is
+/// covered if more of its pairs occur exactly once than not at all.
 struct Coverage {
   /// True if the region of the pairs of an element with itself is covered.
   bool diagonal = false;
@@ -49,17 +51,18 @@ struct Coverage {
   std::vector<UncoveredPair> exceptions = {};
 };
 
-/// Answers questions about pairs from the data.
+/// Answers questions about the pairs of elements that a term sums over, from the data: which value nearly all have,
+/// which pairs differ from it, which pairs there are. separate_pairs() asks them.
 class PairData {
  public:
-  /// Reads `data`, which were bound to `m`; both must outlive this.
+  /// Makes an object for `data`, which were bound to `m`; both must outlive it.
   PairData(const model::Model& m, const BoundData& data) : m_(m), data_(data) {}
 
-  /// Returns the number of cells, with those where Pairs::present has no value.
+  /// Returns how many pairs the array or list has, also those where Pairs::present has no value.
   std::int64_t cells(const Pairs& pairs) const;
   /// Returns the values of a data array, as bound: missing ones are NaN.
   const std::vector<double>& values(const DataSource& source) const;
-  /// Returns the elements of the pair at a cell.
+  /// Returns the two elements of the pair at a cell, from 0.
   std::pair<std::int64_t, std::int64_t> elements(const Pairs& pairs, std::int64_t cell) const;
   /// Returns the only value of `source`, an array with a number for each cell, that more than half of the cells can
   /// have. Returns nothing if there is none or it is not finite. It is only a candidate: others() counts how many cells
@@ -78,8 +81,8 @@ class PairData {
   /// Returns true if the cell counts: Pairs::present has a value there, or is empty.
   bool counts(const Pairs& pairs, std::size_t cell) const;
 
-  const model::Model& m_;  // the model
-  const BoundData& data_;  // its data
+  const model::Model& m_;  // the model that the data were bound to
+  const BoundData& data_;  // the data that it reads
 };
 
 }  // namespace lehr::schedule

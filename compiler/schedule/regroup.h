@@ -6,8 +6,9 @@
 
 namespace lehr::schedule {
 
-/// Fills Schedule::statistics, `outer`, `residuals` and the local terms of the item stages from the terms of the
-/// density. With sizes in the options, data are summed once into tables if that saves work.
+/// Divides the terms of the log joint between items and the rest, the last part of plan(): fills Schedule::statistics,
+/// `outer`, `residuals` and the local terms of the item stages from the terms of the density. With sizes in the
+/// options, data are summed once into tables if that saves work.
 ///
 /// Sums over items in `invariances` and `shifts` become statistics too; a shift with a derivative that cannot be
 /// divided is removed. The local blocks of a term that cannot be divided become Storage::stored.

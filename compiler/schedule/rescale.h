@@ -9,9 +9,10 @@
 
 namespace lehr::schedule {
 
-/// Returns the changes of scale of the model, as shifts of logarithms: at most one for each pair of variables. Both
-/// variables are global. The steps, stages and storage of `s` must be decided; index variables are added to its
-/// algebra, and arrays to `s`. Derivatives are terms in the result; regroup() replaces sums over items by statistics.
+/// Finds the changes of scale that leave the likelihood alone (theta -> theta c, beta -> beta / c) as shifts of
+/// logarithms, for Schedule::shifts: at most one for each pair of variables. Both variables are global. The steps,
+/// stages and storage of `s` must be decided; index variables are added to its algebra, and arrays to `s`. Derivatives
+/// are terms in the result; regroup() replaces sums over items by statistics.
 std::vector<Shift> find_changes_of_scale(const model::Model& m, Schedule& s);
 
 }  // namespace lehr::schedule

@@ -4,8 +4,8 @@
 
 namespace lehr::schedule {
 
-/// Adds a Residual for each outer term that is a sum over pairs and has no statistic, and points OuterTerm::residual at
-/// it.
+/// Adds a Residual, which is computed in linear time, for each outer term that is a sum over pairs and has no
+/// statistic, and points OuterTerm::residual at it. Sums over pairs without such a form stay as they are.
 void find_residuals(const model::Model& m, Schedule& s);
 
 }  // namespace lehr::schedule

@@ -28,19 +28,22 @@ using conditionals::BlockId;
 using density::ArrayId;
 using density::Term;
 
-/// Whether the factor of a block is stored in memory.
+/// Whether the variational factor of a block of latent variables is stored in arrays, or formed and used within an item
+/// stage without being stored (fused).
 enum class Storage {
   stored,  // parameters and expected statistics are arrays in memory
   fused    // fused responsibilities of a local category: formed, used and not stored
 };
 
-/// A sum over items of data and statistics (an expected sufficient statistic), with the table that it is multiplied by.
+/// A sum over items of data and statistics of their factors (an expected sufficient statistic), with the table that it
+/// is multiplied by in the log joint. The sum is formed once and read by many updates.
 struct Statistic {
-  /// The array S of the sums and the array G of the table. Both have the same axes.
+  /// The array S of the sums, and the array G of the table: the expected natural parameters that item stages read in
+  /// place of the global factors. Both have the same axes.
   ArrayId sums, table;
   /// The plates that S and G are indexed by, in logical order.
   std::vector<model::PlateId> axes;
-  /// The position in `axes` of the axis that is contiguous in memory.
+  /// The position in `axes` of the axis that is contiguous in memory, because the innermost loops run along it.
   std::size_t contiguous = 0;
   /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_cached().
   std::optional<std::size_t> stage;
@@ -60,7 +63,8 @@ struct Statistic {
   bool is_cached() const { return !stage && !inner.atoms.empty(); }
 };
 
-/// One summand of the log joint outside the items: term * S_statistic[at], or the term alone.
+/// One summand of the log joint outside the items, read by updates of single blocks and by the ELBO: term *
+/// S_statistic[at], or the term alone.
 struct OuterTerm {
   /// The term without the statistic. Its atoms are of blocks outside the stages, except in a term with local atoms that
   /// could not be divided.
@@ -69,9 +73,10 @@ struct OuterTerm {
   std::optional<std::size_t> statistic;
   /// The entry of the statistic that the term is multiplied by, one index for each axis.
   std::vector<density::IndexId> at;
-  /// The residual form that the term is the pairs of, as an index into Schedule::residuals.
+  /// If the term is a sum over pairs that has a residual form, that form, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
-  /// With a cached statistic, the term as it was before the division, which the factors in the sum read.
+  /// If the statistic is a cached sum: the whole term, not divided into `term` and the statistic. Updates of factors
+  /// inside the sum read it; all others read `term` times the statistic.
   std::optional<Term> undivided = {};
 };
 
@@ -89,7 +94,7 @@ struct OuterTerm {
 struct Residual {
   /// The factor c of the pairs: what depends on neither r nor r'.
   Term common;
-  /// One of the two factors of the pairs.
+  /// One of the two factors A and B of the pairs, with its sum.
   struct Side {
     /// A(e, r), one summand of the sum S(e). Its index variables are those of S, then r.
     Term summand;
@@ -121,12 +126,13 @@ struct Residual {
 struct ItemStage {
   /// The plate whose elements are the items of the stage.
   model::PlateId item;
-  /// The blocks that the stage updates for each item, in order.
+  /// The blocks of latent variables that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
   /// reached. That is so if two of them share a term and the model has no `guide order`.
   bool iterate = false;
-  /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
+  /// True if the stage has sources: auxiliary categories that say from which summand of a rate each count came. Their
+  /// factors are computed once more after those of the other local blocks.
   bool refresh = false;
   /// A term that the updates of the stage read: an inner part times its table, or a term with local atoms alone.
   struct LocalTerm {
@@ -136,7 +142,7 @@ struct ItemStage {
     std::optional<std::size_t> statistic;
     /// The entry of the table that the term is multiplied by, one index for each axis.
     std::vector<density::IndexId> at;
-    /// The index variable of `term` that is the item.
+    /// The index variable of `term` that ranges over the items; the stage sets it to the item that it visits.
     density::IndexVarId item;
     /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
     std::optional<std::size_t> outer = {};
@@ -145,34 +151,36 @@ struct ItemStage {
   std::vector<LocalTerm> terms;
 };
 
-/// A step that updates one block, all elements of it.
+/// A step of a sweep that updates all elements of one block of latent variables outside the item stages.
 struct BlockUpdate {
-  BlockId block;  // the block
+  BlockId block;  // the block that is updated
 };
 
 /// A step of a sweep: an item stage, or the update of one block.
 using Step = std::variant<ItemStage, BlockUpdate>;
 
-/// One entry of a sweep: a step, or a refresh of the auxiliary sources in a step. A refresh recomputes them after
-/// factors that they depend on have changed, so no update reads an outdated source.
+/// One entry of a sweep: a step, or a refresh of the sources in a step (auxiliary categories that say from which
+/// summand of a rate each count came). A refresh recomputes their factors after factors that they depend on have
+/// changed, so that no update reads outdated ones.
 struct SweepEntry {
-  /// The step that is taken or refreshed, as an index into Schedule::steps.
+  /// The step that is executed or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
-  /// True for a refresh of the auxiliary sources of that step.
+  /// True for a refresh of the sources in that step (auxiliary categories of counts); false if the whole step is
+  /// executed.
   bool refresh = false;
   /// True for a refresh that only the ELBO needs: the next sweep recomputes the sources before any update reads them.
   bool for_elbo = false;
 };
 
-/// Which terms of the log joint a temperature divides in annealing and tempering: the likelihood and the priors of
-/// those local variables that can be integrated out (tempered_origins), or only the likelihood.
+/// Which terms of the log joint a temperature divides in annealing and tempering: those of the data with the priors of
+/// some local variables, or the likelihood alone.
 enum class Tempering {
-  data,       // terms of the data and of local variables, see tempered_origins
+  data,       // terms of the data, and priors of those local variables that can be integrated out
   likelihood  // observed statements and potentials; priors keep temperature 1
 };
 
-/// What a caller of plan() chooses: which terms a temperature divides, for which sizes of the data the schedule is,
-/// whether changes of basis and shifts are wanted, and the thresholds.
+/// What a caller of plan() wishes of the schedule: which terms a temperature divides, for which sizes of the data it
+/// is, whether it has changes of basis and shifts, and thresholds.
 struct PlanOptions {
   /// The terms that a temperature divides. With Tempering::likelihood, no block is Storage::fused.
   Tempering tempering = Tempering::data;
@@ -180,79 +188,86 @@ struct PlanOptions {
   /// elements that they name. (Processes that share items could decide differently, so item stages stay as they are.)
   /// Empty for data that change from step to step (minibatches), whose sums would have to be formed again every time.
   std::vector<std::int64_t> sizes = {};
-  /// True if Schedule::invariances and Schedule::shifts are wanted, for coordinate ascent. They may need further
-  /// statistics.
+  /// True if Schedule::invariances and Schedule::shifts are wanted, for steps along them between the sweeps of
+  /// coordinate ascent. They may need further statistics.
   bool invariances = false;
-  /// The thresholds of the schedule.
+  /// The thresholds by which the schedule chooses between ways to compute the same sums.
   Thresholds thresholds = thresholds_of_environment();
 };
 
-/// A term of a prior that an invariance changes: a statistic of one element of a Transformed variable, times what is
-/// the same for all elements.
+/// A term in the prior of a variable that a change of basis (Invariance) transforms: one or two components of an
+/// element of the variable, times what is the same for all elements.
 struct PriorTerm {
   /// What is the same for all elements: the term without the statistic, without the `scale`, and without the sum over
   /// the elements.
   Term coefficient;
-  /// The component of each power of the element in the statistic: one for x_k, two for x_k x_l and for the square of a
+  /// The indices of the components that the statistic multiplies: one for x_k, two for x_k x_l and for the square of a
   /// number, whose two are equal.
   std::vector<density::IndexId> components;
-  /// The variable that multiplies the term and is chosen anew after the change, as an index into Invariance::scales.
+  /// The scale that multiplies the term and whose factor is computed anew after the change of basis, as an index into
+  /// Invariance::scales. None if no such scale does.
   std::optional<std::size_t> scale = {};
 };
 
-/// A variable that an invariance changes.
+/// A variable that a change of basis (Invariance) transforms, W or z in W z. It has the sums over its elements from
+/// which the ELBO after a change is computed.
 struct Transformed {
-  /// The block of the variable.
+  /// The block of the variable that is transformed.
   BlockId block;
-  /// True if the transposed inverse of the change of basis transforms it.
+  /// True if the transposed inverse of the change of basis transforms it; false if the change of basis itself does.
   bool inverse = false;
-  /// The axis of the variable that runs over the components; none if its vectors do.
+  /// The axis of the variable that runs over the components, as in W[d, k]; none if the variable is a vector over the
+  /// components.
   std::optional<std::size_t> axis = {};
-  /// A sum of 1 over the elements (the components of an axis are one element).
+  /// A sum of 1 over the elements, which counts them (the components of an axis are one element).
   Term count = {};
   /// The sums over the elements of the statistic with one component, and of that with two: a term, or for the variables
   /// of items a statistic. Their index variables are `component` and, for the second, `other`.
   OuterTerm first = {}, second = {};
   /// The index variables of the components in `first` and `second`.
   density::IndexVarId component = {}, other = {};
-  /// The terms of the prior.
+  /// The terms of the variable's prior, whose expectations a change of basis changes.
   std::vector<PriorTerm> priors = {};
 
   /// Returns true if some term of the prior has a statistic with so many components (1 or 2).
   bool needs(std::size_t components) const;
 };
 
-/// A scale (a Gamma block that multiplies squares or values in the priors) that is chosen anew after a change of basis.
+/// A scale in the priors of transformed variables (a Gamma block that multiplies their squares or values), whose factor
+/// is computed anew after a change of basis.
 struct RescaledPrior {
-  /// The block of the scale.
+  /// The Gamma block of the scale.
   BlockId block;
   /// True if it has an element for each component; else it has one element.
   bool by_component = false;
-  /// The uses of the block outside the priors that the invariance changes.
+  /// The occurrences of the scale in terms outside the priors that the invariance changes. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
-/// A matrix with Normal rows that occurs in quadratic forms of transformed variables, and is chosen anew after a change
-/// of basis: A in Normal(A x[t-1], 1).
+/// A matrix with Normal rows that multiplies transformed variables in quadratic forms, and whose factor is computed
+/// anew after a change of basis: A in Normal(A x[t-1], 1).
 struct Follower {
   /// The block of the matrix; its axis and its vectors run over the components.
   BlockId block;
-  /// The uses of the block outside these forms.
+  /// The occurrences of the matrix in terms outside the quadratic forms, such as its prior. Their part of its natural
+  /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
-/// A quadratic form in the elements of a transformed variable: coefficients times the sums of products x_j x'_l of
-/// components, where x and x' may be neighbours in a chain.
+/// A quadratic form in the elements of a variable that a change of basis (Invariance) transforms: coefficients times
+/// the sums of products x_j x'_l of components, where x and x' may be neighbours in a chain.
 struct QuadraticForm {
-  /// The variable, as an index into Invariance::variables.
+  /// The transformed variable whose elements are in the form, as an index into Invariance::variables.
   std::size_t variable = 0;
   /// The sum of the products over the elements, for all `first` and `second`.
   Term moments;
   /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
+  /// The coefficient of a product x_j x'_l in the form. With a follower it is that of the products with one row of it,
+  /// without its entries.
   Term coefficient;
-  /// What the coefficient belongs to: the two components of the product, or the row of the follower.
+  /// The indices of `coefficient`: the components j and l of the product, or the row of the follower.
   std::vector<density::IndexId> at;
   /// The matrix that multiplies the products, as an index into Invariance::followers.
   std::optional<std::size_t> follower = {};
@@ -261,83 +276,93 @@ struct QuadraticForm {
   int order = 0;
 };
 
-/// A transformation that leaves the likelihood alone: W -> W R, z -> R^-1 z in sum_k W[d][k] z[n][k]. It changes the
-/// ELBO only by the priors of the variables and by their entropies.
+/// A change of basis R that leaves the likelihood alone: W -> W R, z -> R^-1 z in sum_k W[d][k] z[n][k]. It changes the
+/// ELBO only by the priors of the variables and by their entropies. Coordinate ascent takes steps along it, because its
+/// sweeps move there slowly.
 struct Invariance {
-  /// The plate of the components.
+  /// The plate of the components k, which the change of basis mixes.
   model::PlateId plate;
   /// True if R must be diagonal: each component is scaled by itself.
   bool diagonal = false;
-  /// The variables that are changed.
+  /// The variables that are changed: some by R, the others by its transposed inverse.
   std::vector<Transformed> variables = {};
-  /// The scales of their priors that are chosen anew.
+  /// The scales in the priors of the variables whose factors are computed anew after a change.
   std::vector<RescaledPrior> scales = {};
-  /// The terms that it changes and that are no priors of single elements.
+  /// The terms that a change of basis changes and that are no priors of single elements, such as products of neighbours
+  /// in a chain.
   std::vector<QuadraticForm> forms = {};
-  /// The matrices in the forms.
+  /// The matrices that multiply the products in `forms`.
   std::vector<Follower> followers = {};
 };
 
 /// A shift of constants c that leaves the likelihood alone: z -> z - c, m -> m + sum_k W[k] c[k]. Means move, and with
-/// them the priors and, where W is latent, the expected likelihood: the ELBO is quadratic in c. The constants are an
-/// array, which coefficients of terms read. A change of scale is a shift of logarithms, along which the ELBO is a sum
-/// of exponentials.
+/// them the priors and, where W is latent, the expected likelihood: the ELBO is quadratic in c. Coordinate ascent takes
+/// steps along it, because its sweeps move there slowly. The constants are an array, which coefficients of terms read.
+/// A change of scale is a shift of logarithms, along which the ELBO is a sum of exponentials.
 struct Shift {
-  /// A term of the derivative of the ELBO. It has the constant as a factor, or two for the second derivative.
+  /// A term of the derivative of the ELBO along the constants. It has one constant as a factor in the gradient, two in
+  /// the curvature.
   struct Derivative {
-    OuterTerm term;                            // with the constants
-    std::vector<density::IndexId> components;  // which constants they are
+    OuterTerm term;                            // the term, with the constants as factors
+    std::vector<density::IndexId> components;  // which constants those are, as indices into `step`
   };
-  /// A variable with a stored factor whose mean moves, or whose scale changes.
+  /// A variable that a shift changes: the mean of its stored factor moves, or its scale changes.
   struct Moved {
-    BlockId block;                        // the block of the variable
+    BlockId block;                        // the block of the variable that is moved
     Term by;                              // what is added to the mean, or to the logarithm of the spread, by element
-    std::vector<density::IndexId> axes;   // the element, one index for each axis
-    std::vector<density::IndexId> event;  // the entry of a vector
+    std::vector<density::IndexId> axes;   // the element of the variable that `by` moves, one index for each axis
+    std::vector<density::IndexId> event;  // of a vector: the number of the element that `by` moves
   };
-  /// The plate of the constants; none for a single constant.
+  /// The plate that numbers the constants c of the shift; none for a single constant.
   std::optional<model::PlateId> components;
-  /// The array of the constants.
+  /// The array of the constants c of a trial step, which the caller sets and the terms of `gradient` and `curvature`
+  /// read.
   ArrayId step;
-  /// The moved variables. Variables of items are left out: the next sweep forms them from the others.
+  /// The variables whose factors the code of a step changes. Variables of items are left out: the next sweep forms them
+  /// from the others.
   std::vector<Moved> moved = {};
-  /// The derivatives where all constants are 0.
+  /// The terms of the first and second derivatives of the ELBO with respect to the constants c, at c = 0, from which
+  /// the runtime computes the step.
   std::vector<Derivative> gradient = {}, curvature = {};
-  /// The shift in words.
+  /// The shift in words, for `lehr derive`: which variables change how.
   std::string text;
   /// Of a change of scale, the largest power of a scale in the ELBO; the curvature is then diagonal. 0: means move.
   int power = 0;
 };
 
-/// The updates of a model and the sums that they read.
+/// The plan of a sweep, from which code is generated: the updates of a model in order, and the sums that they read.
 struct Schedule {
-  /// The blocks of the model, and the density that is regrouped.
+  /// The complete conditionals that are scheduled: the blocks of latent variables, and the density, whose terms
+  /// `statistics`, `outer` and the item stages divide among them.
   conditionals::Conditionals conditionals;
-  /// Whether each block's factor is stored in memory, by BlockId.
+  /// By BlockId: whether the block's factor is stored in memory, or formed and used within an item stage.
   std::vector<Storage> storage;
-  /// By BlockId: true if the block is local. Local is a block whose first axis is over items of the data, and a
-  /// discrete one with any axis over a plate that the data size. All sources of counts and all tangent points of local
-  /// bounds are local, too.
+  /// By BlockId: true if the block is local, so that it belongs to the items of the data. Local is a block whose first
+  /// axis is over items, and a discrete one with any axis over a plate that the data size. All sources of counts and
+  /// all tangent points are local, too. A Normal or point block that moves the point of an expectation of a link is
+  /// not.
   std::vector<bool> local;
-  /// By origin (statement or potential): true if a temperature divides its terms (PlanOptions::tempering).
+  /// By origin (statement or potential): true if a temperature, where a method has one, divides its terms
+  /// (PlanOptions::tempering). It is filled in for every model: without a temperature, it still decides which terms of
+  /// the ELBO are in loops::ElboPart::data_energy.
   std::vector<bool> tempered;
-  /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
+  /// By BlockId: the item stage that updates the block, as an index into `steps`; none if a BlockUpdate does.
   std::vector<std::optional<std::size_t>> stage_of;
-  /// The item stages and single updates, in the order in which a sweep first takes them.
+  /// The item stages and single updates, in the order in which a sweep first takes them. `sweep` refers to them.
   std::vector<Step> steps;
-  /// One sweep: steps and refreshes in order. All auxiliary sources are up to date at its end.
+  /// What one sweep does, in order: steps, and refreshes of sources of counts. All sources are up to date at its end.
   std::vector<SweepEntry> sweep;
-  /// The statistics of all item stages, of the data, and the cached sums.
+  /// The sums that the updates share: statistics of the item stages, sums of data, and cached sums.
   std::vector<Statistic> statistics;
   /// All terms of the log joint but those whose atoms are all updated by an item stage.
   std::vector<OuterTerm> outer;
   /// The residual forms that OuterTerm::residual refers to: sums over pairs, computed in linear time.
   std::vector<Residual> residuals;
-  /// The transformations that leave the likelihood alone (PlanOptions::invariances).
+  /// The changes of basis that leave the likelihood alone; empty unless PlanOptions::invariances is true.
   std::vector<Invariance> invariances;
-  /// The shifts that leave the likelihood alone (PlanOptions::invariances).
+  /// The shifts and changes of scale that leave the likelihood alone; empty unless PlanOptions::invariances is true.
   std::vector<Shift> shifts;
-  /// The number of derived arrays; their ids are 0 .. arrays - 1.
+  /// The number of arrays that the statistics, residual forms and shifts need; their ids are 0 .. arrays - 1.
   std::size_t arrays = 0;
 };
 
@@ -345,13 +370,14 @@ struct Schedule {
 
 namespace lehr {
 
-/// Makes the schedule of a model. It never fails: a term that has no faster form stays whole in Schedule::outer.
+/// Makes the schedule of a model: the order of the updates, which of them go item by item, and which sums over items
+/// are formed once. It never fails: a term that has no faster form stays whole in Schedule::outer.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
                         const schedule::PlanOptions& options = {});
 
-/// Returns the item stage that has all local blocks (Schedule::local), as an index into Schedule::steps. Returns
-/// nothing if no stage has all of them, or if there are none. With such a stage, each item can be inferred from the
-/// global factors alone.
+/// Returns the item stage that updates all local blocks (Schedule::local), as an index into Schedule::steps. Returns
+/// nothing if no stage has all of them, or if there are none. With such a stage, new items can be inferred one by one
+/// from the global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
 
 /// Returns the text of `lehr emit --as schedule`: steps, refreshes, statistics, residual forms and outer terms.

@@ -10,23 +10,25 @@
 
 namespace lehr::schedule {
 
-/// Adds statistics to a schedule. It adds none if an earlier one has an equal inner part, but reuses that one.
+/// Adds statistics to a schedule, so that each sum over items is formed once: if an earlier statistic has an equal
+/// inner part, it reuses that one.
 class SharedStatistics {
  public:
   /// Adds statistics to `s`, which must outlive this object. Statistics that `s` already has are not reused.
   explicit SharedStatistics(Schedule& s) : s_(s), a_(s.conditionals.density.algebra) {}
 
-  /// Registers the sum `stat`, which has all but its arrays, and returns `outer`, the outer part of its term, as a
-  /// product with the statistic. `outer_at` is the entry of `stat` that the outer part is multiplied by. Inner parts
-  /// that are equal up to names of index variables and order of axes share one statistic. If an item stage forms the
-  /// sum, `item` is the index variable of its items, and a new statistic is also added to the terms of the stage.
+  /// Adds the sum `stat`, which has all but its arrays, to the schedule, unless an equal one is there. Returns `outer`,
+  /// the outer part of its term, as a product with the statistic; `outer_at` is the entry of `stat` that it is
+  /// multiplied by. Inner parts that are equal up to names of index variables and order of axes share one statistic. If
+  /// an item stage forms the sum, `item` is the index variable of its items, and a new statistic is also added to the
+  /// terms of the stage.
   OuterTerm add(Statistic stat, Term outer, std::vector<density::IndexId> outer_at, density::IndexVarId item);
 
  private:
-  /// Appends a number for each node of a coefficient: its kind, and the data array if it reads one.
+  /// Appends a number for each node of a coefficient to `out`: its kind, and the data array if it reads one.
   void add_sources(density::CoefId c, std::vector<std::int64_t>& out) const;
-  /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local
-  /// statistics in them. It limits the pairs that same() compares.
+  /// Returns a key that equal inner parts have in common, whatever the names of their index variables: the data and the
+  /// variables in them. Only statistics with the same key are compared by same().
   std::vector<std::int64_t> signature(const Term& inner) const;
   /// Returns the permutation of axes under which `stat` is `existing`: for each axis of `existing`, the axis of `stat`.
   /// Returns nothing if they are different, or if 120 assignments of index variables do not show that they are equal.

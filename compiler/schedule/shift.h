@@ -13,14 +13,15 @@
 
 namespace lehr::schedule {
 
-/// Returns the shifts of the model: at most one for each pair of a variable that is shifted and a variable that
-/// compensates for it. The steps, stages and storage of `s` must be decided; index variables are added to its algebra,
-/// and arrays to `s`. Derivatives are terms in the result; regroup() replaces sums over items by statistics.
+/// Finds the shifts of constants in a model that leave the likelihood alone, for Schedule::shifts: at most one for each
+/// pair of a variable that is shifted and a variable that compensates for it. The steps, stages and storage of `s` must
+/// be decided; index variables are added to its algebra, and arrays to `s`. Derivatives are terms in the result;
+/// regroup() replaces sums over items by statistics.
 std::vector<Shift> find_shifts(const model::Model& m, Schedule& s);
 
-/// Returns the indices of the constants, elements of the array `step`, that are factors of the coefficient. A constant
-/// that occurs twice is listed twice; the list is empty if no constant is a factor. If the coefficient is a sum, all
-/// summands must have the same constants, otherwise nothing is returned.
+/// Returns the indices of the constants of a Shift, elements of the array `step`, that are factors of the coefficient
+/// of a derivative. A constant that occurs twice is listed twice; the list is empty if no constant is a factor. If the
+/// coefficient is a sum, all summands must have the same constants, otherwise nothing is returned.
 std::optional<std::vector<density::IndexId>> constants_of(const density::Algebra& a, density::CoefId c, ArrayId step);
 
 }  // namespace lehr::schedule

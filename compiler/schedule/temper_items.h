@@ -7,7 +7,8 @@
 
 namespace lehr::schedule {
 
-/// A model whose tempered terms are multiplied by 1 / T of their item.
+/// A model in which each item has a temperature T of its own, given as data: its tempered terms are multiplied by 1 / T
+/// of their item.
 struct TemperedItems {
   /// The model with a data array more, `inverse`, as its last given.
   model::Model model;
@@ -19,9 +20,9 @@ struct TemperedItems {
   model::PlateId item;
 };
 
-/// Multiplies each term of a tempered origin by 1 / T of its item. `tempered` is Schedule::tempered of the same model.
-/// If no origin is tempered, or some tempered term does not belong to exactly one item of one plate, it returns a text
-/// that says why.
+/// Gives each item a temperature T of its own, for tempering by item: multiplies each term of a tempered origin by 1 /
+/// T of its item. `tempered` is Schedule::tempered of the same model. If no origin is tempered, or some tempered term
+/// does not belong to exactly one item of one plate, it returns a text that says why.
 std::variant<TemperedItems, std::string> temper_items(const model::Model& model,
                                                       const conditionals::Conditionals& conditionals,
                                                       const std::vector<bool>& tempered);

@@ -10,11 +10,12 @@
 
 namespace lehr::schedule {
 
-/// Returns the changes that a finder verifies, in the order of the terms. A finder has a type Pair and
+/// Searches a model for shifts or changes of scale that leave the likelihood alone: tries all pairs of atoms of each
+/// term, and returns the changes that the finder verifies, in the order of the terms. A finder has a type Pair and
 ///
 /// * candidates(term, k, l): the changes of atom k of the term that atom l might make up for;
 /// * variables(candidate): pairs of what changes and what makes up for it. The first is the candidate's own. All are
-///   done once the candidate is verified;
+/// done once the candidate is verified;
 /// * describe(candidate): the change in words; no change is tried twice;
 /// * check(candidate, term): the change, if the model is invariant.
 template <class Finder>

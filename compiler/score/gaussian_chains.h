@@ -8,10 +8,10 @@
 
 namespace lehr {
 
-/// Returns the log density of the observations of each sequence, in order of the sequences' first elements, the states
-/// of `chains` integrated out; 0 for a sequence without observations. The chains must have the same axes.
-/// `observations` are those that depend on the chains. `forward` has values of everything else that the densities
-/// depend on.
+/// Computes the log density of the observations of each sequence of a Gaussian state-space model by the Kalman filter,
+/// with the states of `chains` integrated out; the held-out score uses it. The result is in order of the sequences'
+/// first elements; 0 for a sequence without observations. The chains must have the same axes. `observations` are those
+/// that depend on the chains. `forward` has values of all other variables that the densities depend on.
 ///
 /// Returns nullopt if a state or observation is not Normal or MvNormal or has limits, or if an observation has a
 /// multiplicity. The mean of an observation must be linear in one step. The mean of a state must be linear in the

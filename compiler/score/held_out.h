@@ -26,22 +26,26 @@
 
 namespace lehr {
 
-/// The options of a score.
+/// How held-out data are scored: the fraction that is held out, random seed, temperatures, and the inference of local
+/// variables.
 struct HeldOutOptions {
   /// The fraction of each item's observations to hold out; their number is rounded down. The default is 0.5. For
   /// document completion only: with other scores a fraction is an error.
   std::optional<double> fraction;
-  std::uint64_t seed = 1;  // seed of the random choice of held-out observations
-  bool per_item = false;   // true: compute Score::by_item, too
+  std::uint64_t seed = 1;  // seed of the random choice of held-out observations, and of the items' starts
+  bool per_item = false;   // true: the score of each item is computed, too (Score::by_item)
   /// The temperatures that a tempered fit has learned, and their probabilities: items are scored by the mixture of
   /// their densities at these. Empty: at temperature 1.
   std::vector<double> temperatures = {}, probabilities = {};
-  std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
-  SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
-  MakeInstance instance = compiled_instance;  // makes the instance that infers them
-  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
-  std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
-  /// Called after each start of the inference, to show progress; may be empty.
+  std::int64_t first = 0;             // the number of the first item, if the data are a part of a larger set
+  SweepOptions local = {1000, 1e-6};  // when the inference of the items' local variables stops
+  /// Makes the instance (compiled model) that infers the items' local variables.
+  MakeInstance instance = compiled_instance;
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for each item that the fit has not seen
+  /// Solutions of items in the saved fit, at which the inference of the same items begins.
+  std::vector<NamedArray> items = {};
+  /// Called before each start of the inference but the first, to show progress: `done` starts of `all` have been made.
+  /// May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
@@ -49,50 +53,55 @@ struct HeldOutOptions {
 /// item stage, or of the first axis of the observations if they lie on no such plate.
 struct ItemScores {
   std::string plate;                // the plate of the items; empty: there is one item
-  std::vector<std::string> labels;  // its labels; empty: none
+  std::vector<std::string> labels;  // labels of the items in the data; empty: they have none
   std::vector<double> density,      // log density of each item in nats; 0 for an item without observations
       observations;                 // how many observations of it were scored, multiplicities counted
 };
 
-/// A held-out score.
+/// A held-out score: the log predictive density of data that a fit has not seen.
 struct Score {
-  double total = 0;         // the log density in nats
+  double total = 0;         // the log density of all scored observations, in nats
   double observations = 0;  // how many observations were scored, multiplicities counted
   double error = 0;         // Monte Carlo standard error of `total`; 0: it is exact
-  ItemSolution items;       // document completion: how the local variables were found
+  ItemSolution items;       // of document completion: how the inference of the local variables went
   /// The contribution of each sequence of a chain, row-major over the axes of the chain other than the ordered one; 0
   /// for a sequence without observations. Empty where there is no chain, or where sequences share what is summed over.
   std::vector<double> sequences;
-  std::optional<ItemScores> by_item;  // with HeldOutOptions::per_item
+  std::optional<ItemScores> by_item;  // the score of each item; set with HeldOutOptions::per_item
 };
 
-/// Makes the error (ExitCode::usage) for a model or a request that has no score.
+/// Makes the error (ExitCode::usage) that a model or a request has no held-out score: `text` says why, `notes` what to
+/// do.
 Error score_error(std::string text, std::vector<std::string> notes = {});
 /// Returns the error that a sum over values of latent variables has too many terms for a score.
 Error sum_too_large(const model::Model& m, const SumTooLarge& sum);
-/// Returns the model with compound distributions of observations as written in its text: Student's t, and not a Normal
-/// with a random weight.
+/// Returns the model with compound distributions of observations as written in its text, so that their densities are
+/// evaluated in closed form: Student's t, and not a Normal with a random weight.
 model::Model with_whole_compounds(model::Model m);
-/// Returns the model with a multiplicity (`times`) on each plate of single observations, and adds ones for it to the
-/// data. Such a plate is nested in the items, and one observed variable alone lies on it, none of whose plates has a
-/// multiplicity yet. An observation that is held out then gets multiplicity 0, which also removes the variables that
-/// belong to it alone.
+/// Returns the model with a multiplicity (`times`) on each plate of single observations, so that these can be left out
+/// one by one (held out from a score, or missing in a prediction), and adds ones for it to the data. Such a plate is
+/// nested in the items, and one observed variable alone lies on it, none of whose plates has a multiplicity yet. An
+/// observation that is left out then gets multiplicity 0, which also removes the variables that belong to it alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 
-/// Returns what a saved fit fixes for new data: constants, words, sizes and labels of the plates of global parameters,
-/// and the rows of these plates to which data refer.
+/// Returns the settings by which new data are bound to match a saved fit. They are its words, its constants that are
+/// numbers, and of plates of global parameters the sizes, the labels, and the rows to which data refer.
 Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
 
-/// Returns the same settings for a model that is about to be fitted to `data`.
+/// Returns the settings by which new data are bound to match a model fitted to `data`. They are its words, its
+/// constants that are numbers, and of plates of global parameters the sizes, the labels, and the rows to which data
+/// refer.
 Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 
-/// A model with held-out data, compiled, which scores posteriors. It may score many, during a fit.
+/// A model with held-out data, compiled, which computes the held-out score of posteriors: of a saved fit (`lehr
+/// score`), or again and again during a fit (`--test`).
 class HeldOut {
  public:
   /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
   /// is the analysis of `resolved`. ExitCode::usage for a model without a score, such as one with chains on different
   /// plates, potentials, or a continuous variable for each observation. The same code is returned for a fraction where
-  /// nothing is held out. ExitCode::data if nothing is observed. Data without items are no error: see is_empty().
+  /// nothing is held out, and if no item has enough observations to hold one out. ExitCode::data if nothing is
+  /// observed. Data without items are no error: see is_empty().
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);
@@ -103,7 +112,8 @@ class HeldOut {
   /// there are no densities of items although the options ask for them. ExitCode::numerical if the score is NaN.
   Result<Score> score(const std::vector<NamedArray>& posterior);
 
-  /// Returns true if the score is a document completion; false if is_empty().
+  /// Returns true if the score is a document completion, in which only a part of each item's observations is scored;
+  /// false if is_empty().
   bool is_completion() const { return instance_ != nullptr; }
   /// Returns true if there is nothing to score: the data have no items.
   bool is_empty() const { return scored_.empty(); }
@@ -119,11 +129,12 @@ class HeldOut {
   HeldOut() = default;
   /// Returns the model that is scored.
   const model::Model& model() const { return model_; }
-  /// Sets the analysed model, and derives the model that is scored from it.
+  /// Sets the analysed model that infers local variables, and derives from it the model that is scored.
   void set(Analysed analysed);
   /// Decides how each variable is summed over or inferred. Returns an error if the model has no score.
   std::optional<Error> classify();
-  /// Removes the sizes and labels of plates that only chains lie on: new sequences may have other lengths.
+  /// Returns the settings without sizes and labels of plates that only chains lie on, since held-out sequences may have
+  /// other lengths than those of the fit.
   Settings without_chain(Settings settings) const;
   /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
   /// things.
@@ -134,7 +145,7 @@ class HeldOut {
   /// Keeps observed Normal vectors with missing entries observed, if no other variable depends on them: their density
   /// integrates the missing entries out. Does nothing for document completion, and for models with chains.
   void integrate_missing_entries();
-  /// Copies the values that the data have of latent variables to `forward`.
+  /// Copies the values that the data have of some elements of latent variables (clamped ones) to `forward`.
   void set_clamped_values(ModelEvaluator& forward) const;
   /// Chooses the held-out observations, and fills in `scored_` and `training_data_`. Without document completion it
   /// scores all observations and holds none out.
@@ -147,7 +158,8 @@ class HeldOut {
   std::string chain_names() const;
   /// Adds a chain, or returns an error if it cannot be scored together with the others.
   std::optional<Error> add_chain(model::VariableId v);
-  /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
+  /// Computes the log density of the scored observations given the values in `forward`: Gaussian chains by the Kalman
+  /// filter, all else by sums as `summed` says.
   Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
   /// Returns the index variables of a statement that say which item an element belongs to. If the model has chains,
   /// these are all but the one along the chain (of a nested plate, without that of its parent). Otherwise it is the one
@@ -155,8 +167,8 @@ class HeldOut {
   std::vector<model::IndexVarId> item_vars(const model::Statement& s) const;
   /// The scored observations of each item, and the plate of the items; none if there is one item.
   struct Items {
-    std::optional<model::PlateId> plate;
-    std::vector<std::vector<Observation>> observations;
+    std::optional<model::PlateId> plate;                 // the plate of the items; none if there is one item
+    std::vector<std::vector<Observation>> observations;  // by item: its scored observations
   };
   /// Groups the scored observations by item. Fails if they lie on items of different plates.
   Result<Items> by_items(const ModelEvaluator& forward) const;
@@ -167,27 +179,29 @@ class HeldOut {
   Result<ItemScores> score_at_temperatures(const ModelEvaluator& forward, MarginalDensity& marginal) const;
   /// Arranges the densities of sequences by the axes of the chains other than the ordered one, row-major.
   std::vector<double> by_row(const ModelEvaluator& forward, const std::vector<SequenceDensity>& sequences) const;
-  /// Puts the means and probabilities of a posterior in place, and computes the score.
+  /// Sets continuous variables to their means in the posterior, gives discrete ones their probabilities, and computes
+  /// the score.
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
-  /// Returns true if the variable is inferred item by item.
+  /// Returns true if the variable is inferred item by item, in an item stage.
   bool is_local(model::VariableId v) const;
-  /// Returns by VariableId whether the density of an observation depends on the variable.
+  /// Returns, by VariableId, true if the density of some variable with data depends on the variable.
   std::vector<bool> ancestors_of_data() const;
 
   Analysed analysed_;   // the model that infers local variables
   model::Model model_;  // the model that is scored: `analysed_` with whole compounds
   /// All observations; and those that are not held out.
   BoundData data_, training_data_;
-  std::vector<SummedVariable> summed_;                // by VariableId: how the variable is summed over
-  std::vector<Observation> scored_;                   // the observations that are scored
-  std::unique_ptr<Instance> instance_;                // infers local variables; null without document completion
-  ItemInference inference_options_;                   // the options of that inference
-  SavedFit fit_;                                      // has what the fit stored of its items, and nothing else
-  std::uint64_t seed_ = 1;                            // seed of the split
-  double fraction_ = 0;                               // fraction of each item's observations to hold out
-  bool completion_ = false;                           // true: document completion
-  bool per_item_ = false;                             // true: items are scored one by one, too
-  std::vector<double> temperatures_, probabilities_;  // see HeldOutOptions
+  std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
+  std::vector<Observation> scored_;     // the observations that are scored: those held out, or all
+  std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
+  ItemInference inference_options_;     // how the local variables of the items are inferred
+  SavedFit fit_;                        // has what the fit stored of its items, and nothing else
+  std::uint64_t seed_ = 1;              // seed of the start from which the compiled model infers the items
+  double fraction_ = 0;                 // fraction of each item's observations to hold out
+  bool completion_ = false;             // true if the score is a document completion
+  bool per_item_ = false;               // true: items are scored one by one, too
+  /// Learned temperatures and their probabilities; empty: temperature 1.
+  std::vector<double> temperatures_, probabilities_;
   /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
   std::vector<model::VariableId> chains_;
 };

@@ -36,11 +36,12 @@ struct Note {
 /// One error, warning or note to the user, with its notes. It is about a place in a model file, which has a kind and a
 /// span, or about data, a fit or a prediction, which have neither: whoever prints it then says what it is about.
 struct Diagnostic {
-  Severity severity = Severity::warning;    // an error only if it is about a model file
-  std::string text;                         // the message in one sentence
-  std::vector<Note> notes = {};             // cures and further locations, printed below it in this order
-  std::optional<DiagnosticKind> kind = {};  // which line of diagnostics.def it comes from
-  std::optional<Span> span = {};            // the bytes of the model file that it is about
+  Severity severity = Severity::warning;  // an error only if it is about a model file
+  std::string text;                       // the message in one sentence
+  std::vector<Note> notes = {};           // cures and further locations, printed below it in this order
+  /// Which line of diagnostics.def it comes from; nullopt if not about a model file.
+  std::optional<DiagnosticKind> kind = {};
+  std::optional<Span> span = {};  // the bytes of the model file that it is about; nullopt if not about a model file
 
   /// Appends a note, with or without a location, and returns this diagnostic, so that calls can be chained.
   Diagnostic& note(std::string note_text, std::optional<Span> note_span = std::nullopt) {
@@ -53,14 +54,16 @@ struct Diagnostic {
 Diagnostic make_warning(std::string text, std::vector<std::string> cures = {});
 /// Makes a note that is not about a place in a model file.
 Diagnostic make_note(std::string text);
-/// Returns the texts of the diagnostics without their notes.
+/// Returns the messages of the diagnostics without their notes and locations, in order, for results that hold plain
+/// text, such as fit.json.
 std::vector<std::string> texts_of(const std::vector<Diagnostic>& diagnostics);
 /// Returns the name of a severity as it is printed: "error", "warning" or "note".
 std::string_view name_of(Severity severity);
 
 /// Returns whether diagnostics of a kind are errors or warnings, as diagnostics.def says.
 Severity severity_of(DiagnosticKind kind);
-/// Returns the name of a kind as written in diagnostics.def, such as "unknown_name".
+/// Returns the name of a kind as written in diagnostics.def, such as "unknown_name", by which programs that use the
+/// library identify it.
 std::string_view name_of(DiagnosticKind kind);
 /// Returns the message of a kind as a format string of fmt, with `{}` for each slot.
 std::string_view template_of(DiagnosticKind kind);
@@ -77,17 +80,18 @@ class Diagnostics {
         {severity_of(kind), fmt::vformat(template_of(kind), fmt::make_format_args(slots...)), {}, kind, span});
     return all_.back();
   }
-  /// Adds a diagnostic that has a kind and a span.
+  /// Adds a finished diagnostic, which must have a kind and a span.
   void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
   /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
-  /// Appends a note with this text to every error that was added so far.
+  /// Appends a note with this text to every error that was added so far, such as that missing data made a variable
+  /// latent, which explains the errors. Warnings get none.
   void note_errors(const std::string& text);
   /// Returns all diagnostics in the order in which they were added.
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:
-  std::vector<Diagnostic> all_;  // in the order of calls of add()
+  std::vector<Diagnostic> all_;  // the diagnostics, in the order of calls of add()
 };
 
 /// Formats all diagnostics for the terminal: `file:line:col: error: text`, the source line with the span underlined,

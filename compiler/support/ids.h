@@ -7,11 +7,11 @@
 
 namespace lehr {
 
-/// The index of a node in the vector of all nodes of kind `Tag`. A default-constructed Id is invalid and refers to no
-/// node.
+/// A typed index: names a node of kind `Tag` by its position in the vector of all such nodes. A default-constructed Id
+/// is invalid and refers to no node.
 template <class Tag>
 struct Id {
-  std::int32_t value = -1;  // the index; -1 if the Id is invalid
+  std::int32_t value = -1;  // index of the node in its vector; -1 if the Id is invalid
 
   /// Makes an invalid Id.
   constexpr Id() = default;

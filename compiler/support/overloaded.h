@@ -4,13 +4,13 @@
 
 namespace lehr {
 
-/// A function object that has the call operators of all its bases: `Overloaded{[](A) {}, [](B) {}}` accepts an A and a
-/// B.
+/// A visitor for std::visit made of several lambdas, one for each alternative of a std::variant: `Overloaded{[](A) {},
+/// [](B) {}}` accepts an A and a B.
 template <class... F>
 struct Overloaded : F... {
   using F::operator()...;  // calls find the lambda of their argument's type
 };
-/// Deduces the bases from the lambdas that the constructor is given.
+/// Deduces the template arguments from the lambdas, so that `Overloaded{...}` needs none.
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 

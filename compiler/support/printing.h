@@ -21,7 +21,7 @@ std::string listed(Range&& all, Text text = {}, std::string_view between = ", ")
   return out;
 }
 
-/// Returns `[list]`, or an empty string if the list is empty: the index list of a printed name.
+/// Returns `[list]`, or an empty string if the list is empty: the indices behind a printed name, as in `mu[k]`.
 inline std::string bracketed(const std::string& list) { return list.empty() ? "" : "[" + list + "]"; }
 
 /// How tightly the outermost operator of a printed expression binds, from loose to tight. kSum: `a + b`; kTerm: what
@@ -29,10 +29,11 @@ inline std::string bracketed(const std::string& list) { return list.empty() ? ""
 /// call.
 enum Strength { kSum, kTerm, kProduct, kFactor, kAtom };
 
-/// A printed expression and the binding strength of its outermost operator.
+/// A printed expression and the binding strength of its outermost operator, so that a printer adds only the parentheses
+/// that an operand needs.
 struct Infix {
   std::string text;      // the expression without outer parentheses
-  int strength = kAtom;  // a Strength
+  int strength = kAtom;  // how tightly its outermost operator binds: a Strength
 
   /// Returns the text, in parentheses if it binds less tightly than `needed`, a Strength.
   std::string at(int needed) const { return strength < needed ? "(" + text + ")" : text; }

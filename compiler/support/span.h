@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// The bytes [begin, end) of the model file.
+/// A place in a model file, for messages: the bytes [begin, end).
 struct Span {
   std::uint32_t begin = 0;  // offset of the first byte
   std::uint32_t end = 0;    // offset behind the last byte; equal to `begin` if the span is empty
@@ -16,22 +16,23 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-/// Returns the smallest span that covers both.
+/// Returns the smallest span that covers both, such as that of an expression with two operands.
 inline Span cover(Span a, Span b) { return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end}; }
 
 /// One model file: its name and its contents.
 struct Source {
-  std::string name;  // as the user typed it, for messages
+  std::string name;  // path of the file as the user typed it, for messages
   std::string text;  // all bytes; UTF-8 once decode() has accepted them
 
   /// Returns the text of a span, which must lie inside the file.
   std::string_view slice(Span s) const { return std::string_view(text).substr(s.begin, s.end - s.begin); }
 };
 
-/// A line and a column, both counted from 1. Columns count Unicode code points, so a tab is one column.
+/// A place in a model file as messages print it: a line and a column, both counted from 1. Columns count Unicode code
+/// points, so a tab is one column.
 struct Position {
-  int line = 1;    // counted from 1
-  int column = 1;  // counted from 1, in code points
+  int line = 1;    // number of the line, from 1
+  int column = 1;  // number of the Unicode code point in the line, from 1
 };
 
 /// Returns the line and column of a byte offset, by a walk from the start of the file. An offset behind the end counts

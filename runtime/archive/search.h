@@ -22,7 +22,7 @@ typedef struct lehr_search_options {
   int32_t keep_start;     /* 1: the factors in the state are the first of the starts that compete */
   int64_t max_iterations; /* most sweeps of a run; 0: 1000 */
   double tolerance;       /* relative tolerance at which a run has converged; 0: 1e-8 */
-  int64_t threads;        /* worker threads; 0: one a processor. Results do not depend on it */
+  int64_t threads;        /* worker threads; 0: one for each processor. Results do not depend on it */
   /* A callback after every sweep of any run, with the ELBO at temperature 1 in nats. The ELBO is NaN for sweeps over
      some of the items, which are not counted. If it returns nonzero, the search ends with the best result so far. May
      be null. */
@@ -42,9 +42,9 @@ typedef struct lehr_search_result {
 
 /* Searches for the posterior with the highest ELBO and leaves it in the state. `model` is NAME_model(); `data` is a
    NAME_data, or null for that of the call before. `options` (null: the defaults) and `result` may be null. Returns a
-   status for NAME_error: one of NAME_step; ABI if object and library are of different versions; ARGUMENT if an option
-   is out of range or the object samples; SHORT if memory does not suffice; NOT_FINITE if every start fails. Unless the
-   status is 0, the factors in the state stay as they were. */
+   status for NAME_error: one of NAME_step; ABI if object and library are of different versions; ARGUMENT if an
+   option is out of range or the object samples; SHORT if memory does not suffice; NOT_FINITE if the runs from all
+   starts fail. Unless the status is 0, the factors in the state stay as they were. */
 int32_t lehr_search(const void* model, void* state, const void* data, const lehr_search_options* options,
                     lehr_search_result* result);
 

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// The functions that the shared library exports.
+/// The functions that the shared library with MPI (lehr-mpi) exports; load_plugin("mpi") returns their address.
 struct Mpi {
   /// Initialises MPI and returns the group of all processes that the launcher has started. Throws std::runtime_error if
   /// MPI does not start.

@@ -5,7 +5,8 @@
 
 namespace lehr::embedded {
 
-/// Returns the bytes of the bitcode of the driver and of runtime/machine.
+/// Returns the LLVM bitcode of the functions of built objects (driver.h) and of runtime/machine. `lehr build` links it
+/// with the generated code of a model.
 std::span<const unsigned char> driver_bitcode();
 
 }  // namespace lehr::embedded

@@ -4,39 +4,40 @@
 
 namespace lehr::embedded {
 
-/// A built model together with the state (in the caller's memory) on which one call of a built object's function works.
+/// A built model together with the state in the caller's memory on which one call of a built object's function works.
 struct Run {
-  const Model& m;  // the tables
+  const Model& m;  // the tables of the built model
   State& s;        // the state, in memory of the caller
 
-  /// Returns the machine over the state's memory.
+  /// Returns the machine that runs sweeps over the state's memory.
   Machine machine() const { return machine_of(m, s); }
-  /// Returns the buffers and sizes of the state.
+  /// Returns access to the state's buffers, each as a span with its length for the present data set.
   View view() const { return view_of(m, s); }
 
-  /// Multiplies all numbers of a buffer by `by`.
+  /// Multiplies all numbers of a buffer of doubles by `by`: it scales sums over a minibatch up to all items, and with 0
+  /// it clears a buffer.
   void scale(std::int64_t buffer, double by) const {
     for (double& x : view().reals(buffer))
       x *= by;
   }
 };
 
-/// Prepares a step: opens the state (to which it sets `s`), adopts and checks the data set (null: the present one),
-/// computes sums of the data and whatever became invalid. `total` is the number of items that a minibatch stands for;
-/// 0: the data are not a minibatch. It ends a sweep of lehr_step_begin. Returns 0, a Status (kNotStarted if there are
-/// no factors) or a status of the generated code.
+/// Prepares a step of a built object: opens the state (to which it sets `s`), adopts and checks the data set (null: the
+/// present one), computes sums of the data and whatever became invalid. `total` is the number of items that a minibatch
+/// stands for; 0: the data are not a minibatch. It ends a sweep of lehr_step_begin. Returns 0, a Status (kNotStarted if
+/// there are no factors) or a status of the generated code.
 std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s);
 
-/// Gives a new state the priors of the model: priors carried from earlier data get weight 0. Does nothing if the model
-/// has no carried priors.
+/// Lets a new state use the model's own priors: priors that an update would carry over from earlier data (lehr_update)
+/// get weight 0 and proper values. Does nothing if the object has no carried priors.
 void begin_priors(const Run& r);
 
-/// Sets the factors of the items to their priors and the weights to 1, for items whose factors are not stored; returns
-/// a status.
+/// Sets the factors of the items in the present data set to their priors, so that the items are inferred anew, and the
+/// weights of a sweep (Weights) to 1. Returns a status.
 std::int32_t reset_items(const Run& r);
 
-/// Computes the statistics of the present factors, if a sweep reads them before it computes them and they are invalid.
-/// Returns a status.
+/// Computes the statistics of the present factors before a sweep that reads them before it computes them, if they are
+/// invalid. Returns a status.
 std::int32_t sum_if_invalid(const Run& r);
 
 /// Prepares a sweep, after begin() and sum_if_invalid(), if sweeps of the model may lower the ELBO: copies the state,
@@ -46,7 +47,7 @@ std::int32_t begin_damped(const Run& r, bool goes_on);
 /// the entropies of all factors instead of the data. Returns the status of the state in place.
 std::int32_t end_damped(const Run& r, std::int32_t status, double temperature, bool entropy);
 
-/// Returns true if x is finite and above 0.
+/// Returns true if x is finite and above 0, as temperatures must be.
 inline bool is_positive(double x) { return x > 0 && x - x == 0; }
 
 }  // namespace lehr::embedded

@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Writes `bytes` to the file `path` atomically. A new file with an unpredictable name beside the target is written,
-/// flushed to disk (fsync) and renamed.
+/// Writes `bytes` to the file `path`, which the user named, atomically: the file is complete or unchanged. A new file
+/// with an unpredictable name beside the target is written, flushed to disk (fsync) and renamed.
 ///
 /// An existing file keeps its permissions, and a symbolic link to it stays. A new file gets `mode` less the umask. A
 /// pipe or device is written to directly. Temporary files that killed runs left for this target are removed. Errors

@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// Returns true if a spreadsheet would evaluate the text: it begins with =, +, -, @, a tab or a carriage return, and is
-/// not a number.
+/// Returns true if a spreadsheet that opens a CSV table would evaluate the text: it begins with =, +, -, @, a tab or a
+/// carriage return, and is not a number.
 inline bool is_formula(const std::string& text) {
   if (text.find_first_of("=+-@\t\r") != 0) return false;
   const char* const begin = text.data() + (text[0] == '+' ? 1 : 0);

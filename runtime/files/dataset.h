@@ -24,15 +24,18 @@ struct DataArray {
   std::vector<std::int64_t> row_offsets;
   std::vector<double> multiplicity;  // sparse counts: copies of each element of `values`; otherwise empty
   std::vector<std::string> levels;   // text array: its distinct strings, sorted; otherwise empty
-  /// Names along the last axis (CSV columns); of sparse counts, names of the column numbers in `values`.
+  /// Names along the last axis (CSV columns); of sparse counts, names of the column numbers in `values`. A single CSV
+  /// column of numbers that is bound to a name has its own name here, although its shape has no axis of columns.
   std::vector<std::string> axis_labels;
   std::vector<std::string> row_labels;  // names along the first axis, if the file has them
   bool integral = false;                // true if every value that is present is a whole number
   bool has_missing = false;             // true if some value is NaN
-  /// Sparse counts of a matrix: `values` are columns from 0, whatever number the plate counts from.
+  /// True for counts of a sparse matrix: `values` are column numbers from 0, even if the plate whose elements they name
+  /// counts from another number.
   bool of_columns = false;
   bool named_by_binding = false;  // true if the name is from the binding (`x=file`), false if from the file
-  /// Largest value that the whole array can have, if above those here (an excerpt, a matrix); else -1.
+  /// Largest value that the array can have, where `values` does not show it: in an excerpt of a file, or the last
+  /// column of a sparse matrix. -1: the values show it.
   double largest = -1;
   std::string source;  // origin, for messages: "points.csv, column 'x'"
   /// Further arrays of this name from other files, such as a key column that several tables have.
@@ -42,11 +45,12 @@ struct DataArray {
   bool ragged() const { return !row_offsets.empty(); }
 };
 
-/// Returns the entry of a column on a line (from 0) as text: its level, or its number. The entry must not be missing.
+/// Returns the entry of a key column on a line (from 0) as text, by which an element is named: its level, or its number
+/// with ten significant digits. The entry must not be missing.
 std::string entry_text(const DataArray& column, std::size_t line);
 
-/// Converts a text column to numbers if all its levels are whole numbers from 0, written without leading zeros or
-/// signs. Other columns stay as they are.
+/// Converts a key column of text to numbers if all its levels are whole numbers from 0, written without leading zeros
+/// or signs, so that they count elements and do not name them. Other columns stay as they are.
 void parse_numeric_levels(DataArray& column);
 
 /// A set of named arrays, as read from files: each DataArray by its name.
@@ -64,16 +68,16 @@ using Dataset = std::map<std::string, DataArray>;
 /// ExitCode::data with file, line and remedy. A malformed binding is one of ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
-/// Makes an error saying that an array is given twice: by the source of `first` and by that of `then`. `where` is its
-/// subject.
+/// Makes an error (ExitCode::data) saying that an array is given twice: by the source of `first` and by that of `then`.
+/// `where` is what the message is about, such as the binding.
 Error duplicate_name_error(std::string where, const DataArray& first, const DataArray& then);
 
 /// Reads all bindings and returns their arrays together. Two arrays of one name are an error if a binding names one of
 /// them; if both names are from files, the second joins DataArray::duplicates of the first.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 
-/// Reads a file with one label a line (`--labels term=vocab.txt`). Blank lines at the end are dropped; labels must
-/// differ.
+/// Reads the labels of a plate's elements from a file with one label a line (`--labels term=vocab.txt`), which may be
+/// compressed (`.gz`). Blank lines at the end are dropped; labels must differ.
 Result<std::vector<std::string>> read_labels(const std::string& path);
 
 }  // namespace lehr

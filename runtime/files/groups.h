@@ -18,9 +18,10 @@
 
 namespace lehr {
 
-/// The lines of a table that have one value in a column.
+/// The lines of a table that have one value in a column, as a table of their own: the data of one fit of `lehr fit
+/// --each`.
 struct LineGroup {
-  std::string value;                // the value, as text
+  std::string value;                // the value that the lines have in the column, as text
   std::string bytes;                // a table of these lines alone: the header, then the lines in their order
   std::vector<std::int64_t> lines;  // for each line of `bytes`, its number in the whole table, from 1
 };
@@ -31,8 +32,8 @@ struct LineGroup {
 Result<std::optional<std::vector<LineGroup>>> split_table(std::string_view bytes, const std::string& path, bool tabs,
                                                           const std::string& column);
 
-/// `--data` bindings whose tables are split into groups of lines with equal values in one column (`--each`). Files
-/// without the column are the same for all groups.
+/// The data of many fits in the same files (`lehr fit --each COLUMN`): `--data` bindings whose tables are split into
+/// groups of lines with equal values in one column. Files without the column are the same for all groups.
 class GroupedBindings {
  public:
   /// Reads the files of all bindings, and splits each table that has the column. Several tables may have it: a group
@@ -47,9 +48,10 @@ class GroupedBindings {
   Result<Dataset> read(std::size_t group) const;
 
  private:
+  /// The bindings, each with its file split into groups or read as a whole (binding.cpp).
   struct Impl;
   explicit GroupedBindings(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl_;  // shared by copies
+  std::shared_ptr<const Impl> impl_;  // the files that were read; shared by copies
 };
 
 }  // namespace lehr

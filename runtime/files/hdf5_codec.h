@@ -20,13 +20,14 @@ struct CompressedMatrix {
   std::vector<double> shape, pointers, indices, values;  // `shape`: {rows, columns}; all arrays are doubles, as read
 };
 
-/// A dataset of numbers or text, a sparse matrix, or a column of an AnnData table. One of `values`, `texts` and
-/// `sparse` is set.
+/// An array as the HDF5 plugin returns it: a dataset of numbers or text, a sparse matrix, or a column of an AnnData
+/// table. One of `values`, `texts` and `sparse` is set.
 struct Hdf5Array {
-  std::vector<std::int64_t> shape;                // extents of a dense array
-  std::vector<double> values;                     // numbers, row-major; NaN if missing
-  std::vector<std::optional<std::string>> texts;  // strings, row-major; nothing if missing
-  std::optional<CompressedMatrix> sparse;         // a sparse matrix, which has its own shape
+  std::vector<std::int64_t> shape;  // extents of a dense array
+  std::vector<double> values;       // numbers, row-major, NaN if missing; empty for text and sparse matrices
+  /// Strings, row-major, nothing if missing; empty unless the array is text.
+  std::vector<std::optional<std::string>> texts;
+  std::optional<CompressedMatrix> sparse;  // a sparse matrix, which has its own shape
 };
 
 /// Serialises a CompressedMatrix (bytes.h), for the pipe of a child process.
@@ -52,7 +53,8 @@ class Hdf5Rows {
   virtual std::optional<Error> read(std::int64_t begin, std::int64_t end, std::vector<double>& to) const = 0;
 };
 
-/// The functions of the plugin. A damaged file can crash the HDF5 library, so callers run them in a child process.
+/// The functions of the plugin for HDF5 files. A damaged file can crash the HDF5 library, so callers run them in a
+/// child process.
 struct Hdf5Codec {
   /// Reads the arrays at the paths `parts` inside a file, given as its bytes; with no parts, all arrays outside of
   /// groups. Returns them by path. Errors are of ExitCode::data: a part is missing or cannot be read.

@@ -10,12 +10,13 @@
 
 namespace lehr {
 
-/// An array with a name for each axis.
+/// An array with a name for each axis, as draws are stored in files.
 struct LabelledArray : NamedArray {
   std::vector<std::string> axes = {};  // names of the axes, as many as `shape` has
 };
 
-/// The labels or values of the positions along an axis. Several coordinates may describe one axis, under other names.
+/// The labels or values of the positions along a named axis ("doc", "draw"). Several coordinates may describe one axis,
+/// under other names.
 struct Coordinate {
   std::string name, axis;                // own name, and the name of the axis that it describes
   std::vector<std::string> labels = {};  // one text for each position; empty if `values` is used
@@ -25,41 +26,43 @@ struct Coordinate {
   std::size_t size() const { return labels.empty() ? values.size() : labels.size(); }
 };
 
-/// A named group of arrays and coordinates. An axis has the same extent in all arrays of its group.
+/// A named group of labelled arrays and their coordinates, as ArviZ groups draws and data. An axis has the same extent
+/// in all arrays of its group.
 struct ArrayGroup {
   std::string name;                          // name of the group: "posterior", "sample_stats"
-  std::vector<Coordinate> coordinates = {};  // descriptions of axes, each of which some array has
-  std::vector<LabelledArray> arrays = {};    // the arrays
+  std::vector<Coordinate> coordinates = {};  // labels of axes; some array of the group has each of these axes
+  std::vector<LabelledArray> arrays = {};    // the arrays of the group
 };
 
 /// The contents of a file of draws: text attributes and groups of arrays.
 struct LabelledArrays {
-  std::map<std::string, std::string> attributes = {};  // text of the whole file, by name
-  std::vector<ArrayGroup> groups = {};                 // in the order in which they are written
+  /// Texts about the whole file, by name, such as the program that made it.
+  std::map<std::string, std::string> attributes = {};
+  std::vector<ArrayGroup> groups = {};  // the groups of arrays, in the order in which they are written
 };
 
-/// Serialises a LabelledArray (bytes.h).
+/// Serialises a LabelledArray (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, LabelledArray& x) {
   a(x.name, x.shape, x.values, x.integer, x.axes);
 }
-/// Serialises a Coordinate (bytes.h).
+/// Serialises a Coordinate (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, Coordinate& c) {
   a(c.name, c.axis, c.labels, c.values);
 }
-/// Serialises an ArrayGroup (bytes.h).
+/// Serialises an ArrayGroup (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, ArrayGroup& g) {
   a(g.name, g.coordinates, g.arrays);
 }
-/// Serialises LabelledArrays (bytes.h).
+/// Serialises LabelledArrays (bytes.h), for the pipe of a child process that reads a file.
 template <class Archive>
 void fields(Archive& a, LabelledArrays& all) {
   a(all.attributes, all.groups);
 }
 
-/// Returns the group of that name in a file of draws, or null.
+/// Returns the group of that name ("posterior") in draws read from a file, or null.
 inline const ArrayGroup* find_group(const LabelledArrays& arrays, std::string_view name) {
   for (const ArrayGroup& g : arrays.groups)
     if (g.name == name) return &g;

@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-/// Reads a text file line by line and word by word; words are separated by spaces and tabs.
+/// Reads a text file of data line by line and word by word; words are separated by spaces and tabs.
 class LineTokenizer {
  public:
   /// Makes a tokenizer positioned before the first line of the file's bytes. Both arguments must outlive it; `path` is
@@ -21,7 +21,8 @@ class LineTokenizer {
   LineTokenizer(std::string_view bytes, const std::string& path)
       : bytes_(without_bom(bytes)), rest_(bytes_), path_(path) {}
 
-  /// Moves to the next line; returns false at the end of the file. The line ends before the first character `comment`.
+  /// Moves to the next line; returns false at the end of the file. The line ends before the first character `comment`;
+  /// by default there are no comments.
   bool next_line(char comment = '\n') {
     if (rest_.empty()) return false;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -38,7 +39,7 @@ class LineTokenizer {
     return false;
   }
 
-  /// Returns true if the current line has no further word.
+  /// Returns true if no word of the current line is left.
   bool done() const { return trimmed(line_).empty(); }
   /// Returns the next word of the line; empty at its end.
   std::string_view next() {
@@ -68,7 +69,7 @@ class LineTokenizer {
  private:
   /// The file, the lines not read yet, the rest of the line, and the last word.
   std::string_view bytes_, rest_, line_ = bytes_.substr(0, 0), word_ = line_;
-  const std::string& path_;
+  const std::string& path_;  // path of the file, for messages
 };
 
 }  // namespace lehr

@@ -10,12 +10,12 @@
 
 namespace lehr {
 
-/// Returns the bytes of a NetCDF-4 file with these arrays; equal arrays give equal bytes. An axis of extent 0 becomes
-/// an unlimited dimension. ExitCode::internal if the NetCDF library fails.
+/// Returns the bytes of a NetCDF-4 file with these draws, as ArviZ reads it; equal arrays give equal bytes. An axis of
+/// extent 0 becomes an unlimited dimension. ExitCode::internal if the NetCDF library fails.
 Result<std::string> format_netcdf(const LabelledArrays& arrays);
 
-/// Parses a file that format_netcdf() wrote, in a child process. `path` is for messages. Any other file is an error of
-/// ExitCode::data.
+/// Parses draws from a file that format_netcdf() wrote, in a child process that a damaged file may crash. `path` is for
+/// messages. Any other file is an error of ExitCode::data.
 Result<LabelledArrays> parse_netcdf(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

@@ -7,9 +7,10 @@ namespace lehr {
 
 /// The functions that the plugin for NetCDF provides; those of netcdf.h call them.
 struct NetcdfCodec {
-  /// Returns the bytes of a NetCDF file with these arrays; see format_netcdf().
+  /// Returns the bytes of a NetCDF-4 file with these draws (format_netcdf()).
   Result<std::string> (*format)(const LabelledArrays&);
-  /// Parses a NetCDF file; see parse_netcdf(). A damaged file may crash it, so the caller runs it in a child process.
+  /// Parses a NetCDF-4 file of draws (parse_netcdf()). A damaged file may crash it, so the caller runs it in a child
+  /// process.
   Result<LabelledArrays> (*parse)(std::string_view bytes, const std::string& path);
 };
 

@@ -21,24 +21,25 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path);
 /// Formats an array as an NPY file of version 1.0 in C order: dtype "<i8" for integers, otherwise "<f8".
 std::string format_npy(const NamedArray& array);
 
-/// Where the rows of an NPY file lie. A row is an element along the first axis.
+/// Where the rows of an NPY file lie, so that some of them can be read alone. A row is an element along the first axis.
 struct NpyRowLayout {
   std::uint64_t begin = 0, bytes = 0;  // offset of the first row in the file; size of each row
-  std::string descr;                   // dtype, as in the header
+  std::string descr;                   // dtype of the numbers, as in the header ("<f8")
   std::vector<std::int64_t> shape;     // extents of the whole array
 
-  /// Returns the NPY header for an excerpt that has `rows` rows of this array.
+  /// Returns the NPY header for an excerpt with `rows` rows of this array; the bytes of the rows follow it.
   std::string header(std::int64_t rows) const;
 };
-/// Locates the rows of an NPY file of `size` bytes, from its first bytes. A scalar or an array in Fortran order is an
-/// error.
+/// Locates the rows of an NPY file of `size` bytes, given its first bytes with the whole header. A scalar or an array
+/// in Fortran order is an error.
 Result<NpyRowLayout> npy_row_layout(std::string_view begin, std::uint64_t size, const std::string& path);
 
-/// Makes the error that an archive has two arrays of one name. It is refused because programs differ in which they
-/// read.
+/// Makes the error that an NPZ archive has two arrays of one name. It is refused because programs differ in which of
+/// them they read.
 Error duplicate_member_error(const std::string& path, const std::string& name);
 
-/// Parses an NPZ archive and returns its arrays, named without `.npy`. Other members of the archive are skipped.
+/// Parses an NPZ archive of arrays of numbers, such as the posterior of a fit, and returns its arrays, named without
+/// `.npy`. Other members of the archive are skipped.
 Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

@@ -18,16 +18,19 @@ namespace lehr {
 ///
 /// The separator is the comma; if the first line has none outside quotes, the semicolon; if it has neither, the tab.
 /// With semicolons, numbers may have decimal commas. With an empty `name` the result has one array for each column:
-/// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed, or
-/// all numeric ones. A single column gives a vector, and may be text.
+/// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed
+/// (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// Parses a table as parse_csv() does, with tabs as separators.
+/// Parses a table with tabs as separators, whose first line names the columns. With an empty `name` the result has one
+/// array for each column: those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is
+/// the columns listed (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// Splits a line of comma-separated fields, which may be quoted: the `a,b,c` of a binding. A malformed line gives none.
+/// Splits a line of comma-separated fields, which may be quoted: the columns `a,b,c` of a binding, or the spellings of
+/// an option. A malformed line gives none.
 std::vector<std::string> split_fields(std::string_view line);
 
 /// Parses JSON in Stan's layout: an object of scalars and nested arrays by name, or one array or scalar, named "".
@@ -48,44 +51,47 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part);
 
-/// Parses an SVMlight or LIBSVM file into one array `name`: counts, with `part` "dense" all numbers, with "label" the
-/// labels. Columns count from 1, or from 0 if some line has a column 0.
+/// Parses an SVMlight or LIBSVM file (`LABEL column:value ...` on each line) into one array `name`. That is a ragged
+/// array of column numbers with counts, with `part` "dense" all numbers, with "label" the labels of the rows. Columns
+/// count from 1, or from 0 if some line has a column 0.
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 
-/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. With a
-/// `name`, there must be one array, which gets this name. A sparse matrix (a group in AnnData's layout) gives its
-/// counts, or with ",dense" behind the path all numbers.
+/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. The
+/// array of a path is named by `name`, or else by the last part of the path. With a `name` and no path, the file must
+/// have one such array, which gets the name. A sparse matrix (a group in AnnData's layout) gives its counts, or with
+/// ",dense" behind the path all numbers.
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// Parses an AnnData file: the matrix X, or the array at the path `part`, with the names of observations and variables
-/// as labels.
+/// Parses an AnnData file into one array `name`: the matrix X, or the array at the path `part`. A sparse matrix gives
+/// its counts, or with ",dense" behind the path all numbers. The names of observations and variables become labels of
+/// its axes.
 Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// Parses an NPY file of numbers (as parse_npy() does) or of text, which becomes levels.
+/// Parses an NPY file as data of a model: numbers (as parse_npy() does), or text, which becomes levels.
 Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
-/// Parses an NPZ archive and returns its arrays of numbers or text by name, as npy_data() does for one.
+/// Parses an NPZ archive as data of a model: its arrays of numbers or text by name, as npy_data() does for one.
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 
-/// Parses a list of distinct labels, one a line. A byte order mark, carriage returns and blank lines at the end are
-/// dropped.
+/// Parses a list of distinct labels of a plate's elements, one a line. A byte order mark, carriage returns and blank
+/// lines at the end are dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
 
-/// The type of a reader of tables: a name and a list of columns select from the file.
+/// The type of a reader of tables (CSV, TSV): the name and the list of columns of a binding select from the file.
 using ReadTable = decltype(&parse_csv);
-/// The type of a reader that reads one part of a file, selected by its path inside.
+/// The type of a reader that reads one part of a file, selected by a path or word behind the file's name in a binding.
 using ReadPart = decltype(&parse_h5ad);
-/// The type of a reader that returns all named arrays of a file.
+/// The type of a reader that returns all named arrays of a file, of which the binding selects.
 using ReadArrays = decltype(&parse_json);
-/// The type of a reader that returns the one unnamed array of a file.
+/// The type of a reader that returns the one unnamed array of a file, which the binding must name.
 using ReadArray = decltype(&parse_ldac);
 
 /// A type of data file: its extension and its reader.
 struct DataFormat {
-  std::string_view extension;  // end of the file's name, with the dot
-  std::string_view forms;      // examples of bindings, for messages and help
+  std::string_view extension;  // end of the file's name, with the dot, by which the format is chosen
+  std::string_view forms;      // examples of `--data` bindings, for messages and help
   /// The reader; its type determines how a binding selects arrays.
   std::variant<ReadTable, ReadPart, ReadArrays, ReadArray> read;
 };
@@ -106,12 +112,12 @@ inline constexpr DataFormat kDataFormats[] = {
     {".h5ad", "w=file.h5ad, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
-/// Returns true if the file of a `--data` binding is standard input, as in `-` or `x=-`; false also if the binding is
+/// Returns true if a `--data` binding reads standard input, as `-` or `x=-` does; false also if the binding is
 /// malformed. All bindings of one process may select from standard input. A later process, such as `lehr report`,
 /// cannot read these data again.
 bool reads_standard_input(const std::string& binding);
 
-/// Returns the example bindings of all formats, separated by commas, for messages and help.
+/// Returns example bindings of all formats of `--data`, separated by commas, for messages and help.
 std::string data_forms();
 
 }  // namespace lehr

@@ -25,30 +25,33 @@ bool is_missing(std::string_view text);
 /// as text, and their messages ask whether it stands for a missing value.
 bool looks_missing(std::string_view text);
 
-/// Formats the location of a byte as `path:line:column`, both from 1. Columns count UTF-8 characters.
+/// Formats the location of the byte at `offset` in a file for messages, `path:line:column`, both from 1. Columns count
+/// UTF-8 characters.
 std::string source_location(const std::string& path, std::string_view bytes, std::size_t offset);
 
 /// Returns the bytes without a UTF-8 byte order mark.
 std::string_view without_bom(std::string_view bytes);
 
-/// Makes an error of ExitCode::data from its subject, text and notes.
+/// Makes an error of ExitCode::data: `where` is the file or place, `text` what is wrong, `notes` what to do.
 Error data_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
 /// Checks that `part`, a view into `bytes`, is UTF-8. Returns an error with line, byte and remedy if it is not.
 std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part);
 
-/// Returns a hint for a misspelt name: "did you mean 'x'?" with the nearest of `names` if its edit distance is at most
-/// a third of the length of `wanted`, or 1. Otherwise it lists the first dozen names, or says that there are none.
+/// Returns a hint for messages about a name that does not exist, `wanted`. It is "did you mean 'x'?" with the nearest
+/// of `names` if its edit distance is at most a third of the length of `wanted`, or 1. Otherwise it lists the first
+/// dozen names, or says that there are none.
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
-/// Joins names as "a, b or c".
+/// Joins alternatives for a message: "a, b or c".
 std::string join_with_or(const std::vector<std::string_view>& names);
 
-/// Stores text in an array as levels: `array.levels` becomes the sorted distinct strings, and `array.values` the
-/// position of each element among them. An element of `texts` that is nothing is missing: NaN.
+/// Stores text in an array of data: `array.levels` becomes the sorted distinct strings, and `array.values` the position
+/// of each element among them. An element of `texts` that is nothing is missing: NaN.
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts);
 
-/// Sets `integral` and `has_missing` of an array from its values. Infinities are no whole numbers.
+/// Sets DataArray::integral and has_missing of an array from its values, which a reader has filled in. Infinities are
+/// no whole numbers.
 void set_flags(DataArray& array);
 
 }  // namespace lehr

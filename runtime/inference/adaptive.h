@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// The adaptive rates of all global blocks of an engine.
+/// The adaptive step sizes of all global blocks of an engine: each is larger the less noisy the block's natural
+/// gradients are.
 class AdaptiveSteps {
  public:
   /// The number of first steps that only measure gradients and leave the parameters as they are.
@@ -29,7 +30,7 @@ class AdaptiveSteps {
   void follow();
 
  private:
-  /// The running means of one block.
+  /// From which the step size of one global block follows: running means of its natural gradients g.
   struct Rate {
     double tau = 0,    // window length, in gradients
         square = 0;    // running mean of |g|^2

@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-/// A schedule of temperatures; the temperature is 1 from sweep `over` on.
+/// A schedule of temperatures for the sweeps of a fit, and what they act on; the temperature is 1 from sweep `over` on.
+/// It also describes stochastic annealing, which mixes random starts into the parameters instead.
 struct Annealing {
   /// What the temperature T acts on.
   enum class Kind {
@@ -35,7 +36,8 @@ struct Annealing {
   Shape shape = Shape::linear;  // how the temperature falls
   double from = 1;              // first temperature; stochastic: first weight rho of the random start, below 1
   std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
-  bool noise_counts = false;   // stochastic: Dirichlet and Beta factors take random proportions of their counts instead
+  bool noise_counts = false;   // stochastic: true: Dirichlet and Beta factors are mixed with random concentrations of
+                               // the same sum, not with those of a random start
   double decay = 0;            // stochastic: if above 0, rho_t = decay^(t + 1) instead of from * (1 - t / over)
   std::int64_t over = 0;       // number of annealed sweeps
   std::vector<double> listed;  // Shape::listed: one temperature for each of the `over` sweeps
@@ -56,7 +58,9 @@ struct Annealing {
 /// 4.2). Returns 0 or a status of the generated code.
 std::int32_t draw_noise(const Engine& e, const Annealing& a, std::uint64_t seed, Parameters& out);
 
-/// Returns the weights of a sweep at temperature `t`.
+/// Returns the factors by which a sweep at temperature `t` multiplies natural parameters of the blocks in
+/// Annealing::scope: 1 / t, on the terms of the data (Kind::data) or on all terms (Kind::entropy). All other factors
+/// are 1; for stochastic annealing all are.
 Weights weights_at(const Annealing& a, double t);
 
 /// Returns the objective that a sweep at temperature `t` does not lower: the expected log joint and the entropies,

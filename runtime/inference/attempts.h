@@ -20,11 +20,11 @@ struct Attempts {
   }
 };
 
-/// The steps of every kind.
+/// How many steps between the sweeps of coordinate ascent a run has tried, by kind; the report shows them.
 struct TriedSteps {
-  Attempts extrapolations,  // extrapolation.h
-      basis_changes,        // invariance.h
-      shifts;               // invariance.h
+  Attempts extrapolations,  // steps ahead from the last sweeps (extrapolation.h)
+      basis_changes,        // changes of basis of latent variables that leave the likelihood alone (invariance.h)
+      shifts;               // shifts of constants or of logarithms that leave the likelihood alone (invariance.h)
 
   /// Adds the counts of another run.
   TriedSteps& operator+=(const TriedSteps& more) {

@@ -31,11 +31,11 @@ class Permutation {
   std::array<std::uint64_t, 8> keys_ = {};  // keys of its rounds
 };
 
-/// A sequence of minibatches.
+/// An endless sequence of random minibatches of items, for stochastic variational inference.
 class Batches {
  public:
-  /// Minibatches of `size` items, at most all of them. Without replacement, every pass over the items is a new
-  /// permutation. The sequence is a function of `seed`.
+  /// Begins a sequence of minibatches of `size` items, at most all of them. Without replacement, every pass over the
+  /// items is a new permutation. The sequence is a function of `seed`.
   Batches(std::int64_t items, std::int64_t size, bool replacement, std::uint64_t seed);
 
   /// Draws the next minibatch and returns its items, ascending. With replacement, an item may occur more than once.
@@ -47,8 +47,8 @@ class Batches {
       size_;                         // items of a minibatch
   bool replacement_;                 // true: items are drawn with replacement
   Rng rng_;                          // source of the draws
-  Permutation order_;                // of the present pass
-  std::int64_t next_;                // position in it
+  Permutation order_;                // order of the items in the present pass
+  std::int64_t next_;                // position in the pass of the next item
   std::vector<std::int64_t> batch_;  // the last minibatch
 };
 

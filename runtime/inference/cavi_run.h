@@ -7,7 +7,8 @@
 
 namespace lehr {
 
-/// One run of coordinate ascent, in pieces.
+/// One run of coordinate ascent that makes its sweeps in pieces, so that the search can suspend it and go on later.
+/// Before each piece the caller loads the state at which the last one ended.
 class CaviRun {
  public:
   /// Begins a run at the factors in place; makes no sweep.
@@ -24,25 +25,26 @@ class CaviRun {
  private:
   /// Makes one sweep; `last` if it is the last one of a piece, which then has an ELBO.
   void advance(bool last, const OnSweep& on_sweep);
-  /// Counts falls of the objective and returns true if the run has converged.
+  /// Judges the last sweep, which had this temperature, weight of random starts and objective: counts a fall of the
+  /// objective beyond rounding, and returns true if the run has converged.
   bool judge(double temperature, double noise, double objective);
   /// Returns the least gain, in nats, for which a step along an invariance is made: what the stopping rule would hardly
   /// notice.
   double least_gain() const;
-  /// Ends the run.
+  /// Marks the run as ended, with this status in its outcome.
   void end(Status status);
 
-  const Engine& e_;                             // the engine that sweeps
-  const CaviOptions o_;                         // the options of the run
-  Outcome out_;                                 // of all pieces
-  StoppingRule stopping_rule_;                  // the stopping rule
-  Extrapolation extrapolation_;                 // extrapolation
-  Invariances invariances_;                     // steps along invariances
-  Damping damping_;                             // shorter sweeps where the objective would fall
-  Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
-  bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
-  std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable
-  double previous_ = 0;                         // objective of the last sweep with an ELBO
+  const Engine& e_;              // the engine that sweeps
+  const CaviOptions o_;          // the options of the run
+  Outcome out_;                  // outcome of all pieces so far
+  StoppingRule stopping_rule_;   // decides whether the run has converged
+  Extrapolation extrapolation_;  // extrapolates between sweeps that converge slowly
+  Invariances invariances_;      // steps along invariances between sweeps
+  Damping damping_;              // shorter sweeps where the objective would fall
+  Elbo elbo_;  // ELBO after the last judged sweep, with which the next extrapolation or step is compared
+  bool may_extrapolate_ = false;                // true: an extrapolation or other step may precede the next sweep
+  std::optional<double> previous_temperature_;  // temperature of the sweep with `previous_`; none: no comparison
+  double previous_ = 0;                         // objective of the last judged sweep, which should not fall
   bool still_ = false,                          // true: the stopping rule held for the last sweep that it judged
       prepared_ = false,                        // true: the statistics of the start were computed
       stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows

@@ -19,70 +19,79 @@
 
 namespace lehr {
 
-/// The numbers of one variable on which J depends. Vectors and matrices are empty where they are 0.
+/// What the ELBO after a change of basis depends on, for one variable that the change transforms: moments of its
+/// elements, and coefficients of its prior. Vectors and matrices are empty where they are 0.
 struct TransformedSums {
-  bool inverse = false;       // true: the transposed inverse of the change transforms it
-  double count = 0;           // number of elements
+  bool inverse = false;       // true: the transposed inverse of the change transforms it; false: the change itself
+  double count = 0;           // number of elements of the variable
   Eigen::VectorXd first;      // sum of first moments of the elements
   Eigen::MatrixXd second;     // sum of second moments of the elements
   Eigen::VectorXd linear;     // coefficients of components in the prior
   Eigen::MatrixXd quadratic;  // coefficients of products of components in the prior
 };
 
-/// The numbers of one scale on which J depends. A scale is Gamma variables t, one for each component or one for all.
+/// What the ELBO after a change of basis depends on, for one scale of the priors of transformed variables, such as the
+/// precisions of automatic relevance determination. A scale is Gamma variables t, one for each component or one for
+/// all, whose best factor is computed anew for every change.
 struct RescaledSums {
   Eigen::VectorXd shape, rest;          // of the best factor: its shape, and its rate without the transformed variables
-  Eigen::VectorXd now_shape, now_rate;  // of the present factor
+  Eigen::VectorXd now_shape, now_rate;  // shape and rate of the present factor
   std::vector<Eigen::VectorXd> linear, quadratic;  // by variable: coefficients of t x_k and of t x_k^2, negated
 };
 
-/// The numbers of a quadratic form in the elements of a variable, on which J depends.
+/// What the ELBO after a change of basis depends on, for one quadratic form in the elements of a transformed variable:
+/// a sum of coefficients times products of two components, as in the dynamics x[t] ~ Normal(A x[t-1], 1).
 struct FormSums {
-  std::size_t variable = 0;      // the variable, by BasisProblem::variables
-  Eigen::MatrixXd moments;       // sums of products of two components
-  Eigen::MatrixXd coefficients;  // of the products; with a follower, a column by its rows
-  std::int64_t follower = -1;    // the matrix that multiplies the products, by BasisProblem::followers; -1: none
-  std::int64_t order = 0;        // of a follower: 1: entries of it, 2: products of two entries of a row
+  std::size_t variable = 0;  // index in BasisProblem::variables of the variable
+  Eigen::MatrixXd moments;   // sums over the elements of products of two components
+  Eigen::MatrixXd
+      coefficients;  // coefficients of the products; with a follower, one column: an entry for each of its rows
+  std::int64_t follower = -1;  // index in BasisProblem::followers of the matrix that multiplies the products; -1: none
+  std::int64_t order = 0;      // 1: entries of the follower multiply the products; 2: products of two entries of a row
 };
 
-/// The Normal factors of the rows of a matrix.
+/// The factors of a random matrix whose rows are Normal vectors, one factor a row (A in x[t] ~ Normal(A x[t-1], 1)).
 struct Rows {
-  Eigen::MatrixXd mean;                    // by row
-  std::vector<Eigen::MatrixXd> precision;  // by row
+  Eigen::MatrixXd mean;                    // row i: the mean of row i
+  std::vector<Eigen::MatrixXd> precision;  // by row: its precision matrix
 };
 
-/// The numbers of a matrix that is chosen anew, on which J depends: coefficients of the entries of its rows and of
-/// products of two of them, without those of forms; and its present factors.
+/// What the ELBO after a change of basis depends on, for one matrix in quadratic forms (A in x[t] ~ Normal(A x[t-1],
+/// 1)), whose best factors are computed anew for every change. The coefficients are those of its log density without
+/// the forms.
 struct FollowerSums {
-  Eigen::MatrixXd linear;                  // by row
-  std::vector<Eigen::MatrixXd> quadratic;  // by row
-  Rows now;
+  Eigen::MatrixXd linear;                  // row i: coefficients of the entries of row i
+  std::vector<Eigen::MatrixXd> quadratic;  // by row: coefficients of products of two of its entries
+  Rows now;                                // the present factors of its rows
 };
 
-/// A change of basis to be chosen.
+/// The input of best_change(): all that the ELBO depends on when the basis of latent variables changes by a matrix R. W
+/// becomes W R and z becomes R^-1 z, where the likelihood depends on W z alone.
 struct BasisProblem {
-  Eigen::Index components = 0;               // the size of the basis
-  bool diagonal = false;                     // true: the change is a diagonal matrix
-  std::vector<TransformedSums> variables;    // all that the change transforms
-  std::vector<RescaledSums> scales;          // Gamma variables that are chosen anew
-  std::vector<FormSums> forms = {};          // quadratic forms
-  std::vector<FollowerSums> followers = {};  // matrices that are chosen anew
+  Eigen::Index components = 0;               // the size of the basis: R has as many rows and columns
+  bool diagonal = false;                     // true: R must be a diagonal matrix
+  std::vector<TransformedSums> variables;    // all variables that the change transforms
+  std::vector<RescaledSums> scales;          // Gamma variables in their priors, whose factors are computed anew
+  std::vector<FormSums> forms = {};          // quadratic forms in their elements
+  std::vector<FollowerSums> followers = {};  // matrices in the forms, whose factors are computed anew
 };
 
-/// A change of basis.
+/// A change of basis that raises the ELBO and leaves the likelihood alone, W -> W R and z -> R^-1 z, with the factors
+/// that follow from it.
 struct BasisChange {
-  Eigen::MatrixXd matrix;              // R; empty: no change
-  std::vector<Eigen::VectorXd> rates;  // by scale: the rates of its best factor
-  std::vector<Rows> followers;         // by follower: its best factors
-  double gain = 0;                     // how much it raises the ELBO, in nats
+  Eigen::MatrixXd matrix;              // R; empty: no change was found
+  std::vector<Eigen::VectorXd> rates;  // by BasisProblem::scales: the rates of the best factor of the scale
+  std::vector<Rows> followers;         // by BasisProblem::followers: the best factors of the matrix
+  double gain = 0;                     // how much the change raises the ELBO, in nats
 };
 
 /// Returns a change of basis that raises the ELBO, found from the identity by Newton steps (with forms, by quasi-Newton
 /// steps). It stops where a step would gain less than `least` nats to first order. So the gain may be smaller than
-/// that. If no step raises J, the matrix is empty and the gain is 0.
+/// that. If no step raises the ELBO, the matrix is empty and the gain is 0.
 BasisChange best_change(const BasisProblem& problem, double least);
 
-/// Returns the matrix by which the change transforms a variable: the change, or with `inverse` its transposed inverse.
+/// Returns the matrix by which a change of basis transforms a variable: `change` itself, or with `inverse` its
+/// transposed inverse.
 Eigen::MatrixXd transform_of(const Eigen::MatrixXd& change, bool inverse);
 
 }  // namespace lehr

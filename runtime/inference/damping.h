@@ -12,24 +12,26 @@
 
 namespace lehr {
 
-/// Watches the sweeps of one run. The caller alternates:
+/// Shortens the sweeps of one run that lower the objective, as sweeps over expectations of links may: it goes back to
+/// the state before the sweep and a part of the way to that after it. The caller alternates:
 ///
 ///     damping.begin(); status = sweep and ELBO; status = damping.end(status, elbo, objective);
 class Damping {
  public:
-  /// Does nothing if sweeps of the model never lower the ELBO.
+  /// Watches a run of this engine. All functions do nothing if sweeps of the model never lower the ELBO.
   Damping(const Engine& e, const SweepOptions& o);
 
   /// Returns true if sweeps of the model may lower the ELBO; each then needs an ELBO.
   bool active() const { return active_; }
   /// Prepares the state from which the first sweep starts, and its ELBO (machine::start_damped()). Returns a status.
   std::int32_t start();
-  /// Notes the state before a sweep. It is that of the ELBO last seen by start(), end() or note().
+  /// Stores the state before a sweep. Its ELBO must be the one last computed by start() or end(), or passed to note().
   void begin();
-  /// Judges the sweep by its status and ELBO. If the objective has fallen, or is none, it moves to the best state on
-  /// the way, and sets `elbo` to its ELBO. Returns the status of the state in place.
+  /// Judges the sweep by its status and ELBO. If it failed, or the objective is lower or not possible, this moves to
+  /// the best state on the way (to that before the sweep if none is better) and sets `elbo` to its ELBO. Returns 0, or
+  /// the status of a failed sweep of which no part is better.
   std::int32_t end(std::int32_t status, Elbo& elbo, const PlaneSteps::Objective& objective);
-  /// Notes the ELBO of the present state, which another step led to.
+  /// Notes the ELBO of the present state, to which a step other than a sweep led, such as an extrapolation.
   void note(const Elbo& elbo) { judged_.elbo = elbo; }
   /// Returns true if the last sweep was shortened.
   bool shortened() const { return judged_.shortened; }

@@ -33,14 +33,16 @@ struct LoaderFunctions {
   /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
   /// data are in memory.
   std::function<void(std::span<const ItemRange> runs)> load_items = {};
-  /// Returns the first nested element of an item; see machine::ItemLoader::row.
+  /// Returns, in the numbering of all items, the first element that belongs to `item` of the nested plate whose size
+  /// has this slot.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
 /// A shared snapshot of q or of other arrays; null if there is none.
 using Snapshot = std::shared_ptr<const Arrays>;
 
-/// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
+/// A compiled model with memory for its factors, its data and threads, on which all inference methods run sweeps. It is
+/// not copyable; `const` methods may still write the memory.
 class Engine {
  public:
   /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
@@ -59,11 +61,13 @@ class Engine {
   void resize_items(const std::vector<std::int64_t>& sizes);
 
   /// Distributes items over this many threads (0: one a processor, as in a new engine) and over the processes of a
-  /// group, which must outlive the engine. An interpreter has one thread only. `least` says what is worth a chunk.
-  /// Results depend on `least`, but not on the numbers of threads and processes. A group requires can_distribute().
+  /// group, which must outlive the engine. An interpreter has one thread only. `least` is the least work of a chunk,
+  /// the items that one thread takes at a time. Results depend on `least`, but not on the numbers of threads and
+  /// processes. A group requires can_distribute().
   void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
   /// Returns true if the items can be distributed over processes: one stage has them all and takes minibatches, so that
-  /// the rest of the model reads only sums over them; and there is neither a window nor sampling.
+  /// the rest of the model reads only sums over them; the engine has no window (memory for the factors of a few items
+  /// only), and nothing is sampled.
   bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
@@ -72,14 +76,16 @@ class Engine {
   /// chooses the number that is expected to save time. The number is at most that of the items. It is 1 for models that
   /// cannot be divided and for out-of-core items.
   void divide(std::int64_t parts);
-  /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
+  /// Marks cached reductions (sums that generated code reuses until a factor changes) as invalid. Call it after writing
+  /// factors otherwise than by generated functions and load().
   void invalidate_sums() const { machine::invalidate_sums(machine_); }
-  /// Returns the threads that work on items.
+  /// Returns the threads of this process among which work on items is divided.
   Workers& workers() const { return *workers_; }
   /// Marks the stored sums of the incremental batches (parts()) as invalid. Call it after writing factors of items
   /// otherwise than by sweeps and load().
   void invalidate_parts() const { parts_->invalidate(); }
-  /// Returns the state of incremental sweeps; divide() replaces it.
+  /// Returns the state of incremental sweeps: the number of parts of the items, and the sums of each. divide() replaces
+  /// it.
   IncrementalBatches& parts() const { return *parts_; }
 
   /// Returns the tables of the compiled model.
@@ -94,16 +100,18 @@ class Engine {
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return memory_.integers(static_cast<std::size_t>(buffer));
   }
-  /// Returns the length of an axis, of the items in memory if they are out of core.
+  /// Returns the length of an axis; for an axis over out-of-core items, that of the items in memory.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
-  /// Reallocates a buffer with `length` zeros; its contents are lost.
+  /// Reallocates a buffer with `length` zeros; its contents are lost. Pick buffers have memory only while a start needs
+  /// them.
   void resize(std::int64_t buffer, std::size_t length);
   /// Stores the factors of out-of-core items in the files of `spill` between visits, so that they persist as if in
   /// memory. Call it before work_with().
   void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
   /// Returns true if factors of out-of-core items are stored in files.
   bool spills() const { return spill_ != nullptr; }
-  /// Returns true if a buffer has rows of items and is not in memory as a whole.
+  /// Returns true if a buffer has rows of items and is not in memory as a whole: its items are in a window or out of
+  /// core.
   bool is_partial(std::int64_t buffer) const;
   /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
@@ -117,28 +125,32 @@ class Engine {
   /// Factors of out-of-core items are left out. All processes of a group call it, because it calls gather(). A journal
   /// restores them at the end of its replay (follow()).
   std::string memory() const;
-  /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
+  /// Returns f() and records it in the journal, or returns the recorded value while a resumed run replays, so that it
+  /// makes the same decisions.
   template <class F>
   auto recorded(const F& f) const {
     return journal_ ? journal_->recorded(f) : f();
   }
-  /// Returns a snapshot made by f() and registers it, or during a replay the snapshot that was saved; see Journal.
+  /// Returns a snapshot made by f() and registers it in the journal, so that a checkpoint contains it; while a resumed
+  /// run replays, it returns what the checkpoint has instead.
   template <class F>
   std::shared_ptr<Arrays> snapshot(const F& f) const {
     return journal_ ? journal_->snapshot(f) : std::make_shared<Arrays>(f());
   }
 
-  /// Calls a generated function without arguments that counts all items (machine::call); returns its status.
+  /// Calls the generated function with this index, which has no arguments, with the sizes of all items. Returns 0 or a
+  /// failure status; it is recorded in the journal.
   std::int32_t call(std::int64_t function) const {
     return recorded([&] { return machine::call(machine_, function); });
   }
-  /// Computes sums and inverses of the data alone; returns a status of the generated code.
+  /// Computes the sums and inverses that depend on the data alone, over all items. Call it before the first sweep, and
+  /// after sums of a minibatch have replaced them. Returns 0 or a status of the generated code.
   std::int32_t prepare() const {
     return recorded([&] { return machine::prepare(machine_); });
   }
-  /// Sets the weights (temperatures, step sizes) of the following updates.
+  /// Sets the weights (inverse temperatures, step size) that generated code uses in the following updates.
   void set(const Weights& w) const { machine::set(machine_, w); }
-  /// Computes the ELBO and its parts; returns a status of the generated code.
+  /// Computes the ELBO of the present factors and its parts. Returns 0 or a status of the generated code.
   std::int32_t elbo(Elbo& out) const;
 
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
@@ -149,7 +161,7 @@ class Engine {
   /// Copies buffers of save() back, and marks cached reductions and the sums of parts as invalid. Throws ReplayMismatch
   /// if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
-  /// Returns a snapshot of q that a replayed run can also obtain.
+  /// Returns a snapshot of q, registered in the journal, so that a resumed run gets the same.
   Snapshot snapshot_state() const {
     return snapshot([&] { return save(); });
   }
@@ -164,9 +176,9 @@ class Engine {
   /// Returns a copy of the parameters in global_buffers(). `spare` may be discarded arrays, whose memory is then
   /// reused.
   Parameters global_parameters(Arrays spare = {}) const;
-  /// Computes the global parameters of another random start, of the run's kind unless another is named. Afterwards the
-  /// weights are 1, and q in memory is as before; if the start fails, it is not. Returns 0 or a status of the generated
-  /// code.
+  /// Computes the global parameters of another random start, for annealing that mixes them into the present ones. The
+  /// start is of the run's kind unless another is named. Afterwards the weights are 1, and q in memory is as before; if
+  /// the start fails, it is not. Returns 0 or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
   /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
@@ -178,24 +190,25 @@ class Engine {
  private:
   /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
-  /// Loads the data of these runs of items; returns their new index ranges.
+  /// Loads the data of these runs of out-of-core items by `source_`. Returns their index ranges in memory, one a run,
+  /// valid until the next call.
   const ItemRange* load_items(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
-      all_,                                    // run-time sizes of all items
+      all_,                                    // run-time sizes with all items, in memory or not
       stored_sizes_,                           // run-time sizes of the items whose factors are in the table
-      run_sizes_;                              // scratch sizes, see Machine::run_sizes
-  std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
-  Memory memory_;                              // all buffers
-  machine::Machine machine_;                   // refers to the members above
-  std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
+      run_sizes_;                              // scratch: run-time sizes while a run of items is processed
+  std::vector<lehr_buffer> run_table_;         // scratch: a table of buffers while a run of items is processed
+  Memory memory_;                              // the contents of all buffers
+  machine::Machine machine_;                   // the model with this memory; refers to the members above
+  std::unique_ptr<ItemWindow> window_;         // memory for factors of a few items; null: those of all are stored
   LoaderFunctions source_;                     // source of out-of-core items
   std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
   std::vector<ItemRange> loaded_;              // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
-  std::unique_ptr<Workers> workers_;           // threads
-  std::unique_ptr<IncrementalBatches> parts_;  // incremental sweeps
-  Journal* journal_ = nullptr;                 // of the caller; null: results are not recorded
+  std::unique_ptr<Workers> workers_;           // threads that divide work on items among them
+  std::unique_ptr<IncrementalBatches> parts_;  // state of incremental sweeps
+  Journal* journal_ = nullptr;                 // journal of the caller; null: results are not recorded
 };
 
 }  // namespace lehr

@@ -19,7 +19,8 @@
 
 namespace lehr {
 
-/// Watches the sweeps of one run and extrapolates when they converge slowly. The caller alternates:
+/// Watches the sweeps of one run and extrapolates the parameters when they converge slowly (Anderson acceleration); a
+/// step that lowers the ELBO is undone. The caller alternates:
 ///
 ///     if (extrapolation.try_extrapolation(elbo)) { sweep; extrapolation.accept_or_undo(ok, elbo);
 ///     extrapolation.note_sweep(); } else { sweep; extrapolation.note_sweep(); }
@@ -33,15 +34,17 @@ class Extrapolation {
   /// Extrapolates the parameters if the sweeps converge slowly, or if it has extrapolated before. Returns true if it
   /// moved them; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state. It
   /// does nothing after fewer than two sweeps since the last extrapolation, if the last ELBOs are equal but for
-  /// rounding, or if a positive point goes to 0.
+  /// rounding, or if a positive point goes to 0. If no step fits (extrapolate()), it restores the state.
   bool try_extrapolation(const Elbo& elbo);
   /// Accepts or undoes an extrapolation after the next sweep, whose ELBO is `elbo`. If the sweep failed (`succeeded` is
-  /// false) or the ELBO is lower than before the extrapolation, it restores that state and sets `elbo` to its ELBO.
+  /// false), or the ELBO is lower than before the extrapolation by more than rounding, it restores the state before the
+  /// extrapolation and sets `elbo` to the ELBO of that state.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
-  /// Notes that something else than a sweep has changed the parameters. The next sweep begins at those in place.
+  /// Notes that something else than a sweep, such as a change of basis, has changed the parameters: the next sweep
+  /// begins at those in place, not where the last one ended.
   void note_change();
-  /// Forgets the last sweeps, because the state was put back to one before the last sweep.
+  /// Discards the stored sweeps, because the state was put back to one before the last sweep.
   void forget();
 
   /// Returns true if the last sweep followed an extrapolation that was undone.
@@ -52,41 +55,44 @@ class Extrapolation {
     return count_.all() > 0 && !elbos_.empty() && elbo - elbos_.front() > least;
   }
 
-  /// Returns how many extrapolations were tried.
+  /// Returns how many extrapolations were accepted, and how many were undone. An extrapolation without a step that fits
+  /// is not counted (try_extrapolation() returns false).
   const Attempts& count() const { return count_; }
 
  private:
-  /// The coordinates before and after a sweep, one array each.
+  /// The coordinates of the parameters before (`from`) and after (`to`) one sweep, one array each.
   struct Sweep {
     Snapshot from, to;
   };
-  /// What an extrapolation did; recorded in the journal.
+  /// What one extrapolation did; recorded in the journal for a resumed run.
   struct Step {
-    bool moved = false,   // the parameters have moved
-        limited = false;  // the step had the trust length
+    bool moved = false,   // true: the parameters have moved
+        limited = false;  // true: the step was shortened to the trust length
   };
 
   /// Returns the length of the last movement over that of the one before; near 1 convergence is slow.
   double slowness() const;
-  /// Computes the step and moves the parameters by it. A step beyond the trust length is shortened to it; it is halved
-  /// until all parameters are finite and positive ones stay positive.
+  /// Computes the step and moves the parameters in the engine by it. A step beyond the trust length is shortened to it.
+  /// The step is then halved, to no less than a tenth, until all parameters are finite and positive ones stay positive.
+  /// Returns whether the parameters have moved, and whether the step was shortened to the trust length. If they have
+  /// not moved, the engine may have numbers of a failed attempt, and the caller restores the state.
   Step extrapolate() const;
 
   const Engine& e_;           // the engine of the run
   std::int64_t after_;        // sweeps before the first extrapolation; 0: never
   std::deque<Sweep> last_;    // the last sweeps, newest last
   Snapshot end_,              // coordinates after the last sweep
-      start_;                 // coordinates at which the next sweep begins, after an extrapolation
+      start_;                 // coordinates at which the next sweep begins; null: those after the last sweep
   std::deque<double> elbos_;  // ELBOs of the last states, newest last
   Snapshot before_;           // state before the last extrapolation
-  Elbo elbo_;                 // ELBO of that state
+  Elbo elbo_;                 // ELBO of the state before the last extrapolation
   double longest_ = 32,       // trust length: the longest step, in units of the last movement
       damping_ = 1e-8;        // added to the least squares, relative to their largest eigenvalue
-  bool limited_ = false,      // true: the last step had the trust length
+  bool limited_ = false,      // true: the last step was shortened to the trust length
       undone_ = false;        // true: the last sweep followed an extrapolation that was undone
-  std::int64_t sweeps_ = 0,   // sweeps in all
+  std::int64_t sweeps_ = 0,   // sweeps of the run, without annealed ones
       since_ = 0;             // sweeps since the last extrapolation
-  Attempts count_;            // extrapolations tried so far
+  Attempts count_;            // extrapolations accepted and undone so far
 };
 
 }  // namespace lehr

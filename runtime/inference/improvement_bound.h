@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// Extrapolates the ELBO of one run from its last sweeps.
+/// Extrapolates the ELBO of one run from its last sweeps, so that a run that cannot reach a target can be stopped
+/// early.
 class ImprovementBound {
  public:
   /// `doubt` is the safety factor: the remaining gain may be this many times the extrapolated one.
@@ -18,18 +19,19 @@ class ImprovementBound {
   bool may_reach(double target, double elbo);
 
  private:
-  double doubt_;               // the safety factor
-  std::deque<double> recent_;  // ELBOs of the last sweeps
+  double doubt_;               // the safety factor, by which the extrapolated gain is multiplied
+  std::deque<double> recent_;  // ELBOs of the last sweeps, oldest first, at most twelve
 };
 
-/// The objective of one sweep of an annealed run.
+/// The objective of one sweep of an annealed run, with its temperature. Runs are compared at equal temperatures.
 struct CoolingPoint {
   double temperature = 1,  // the temperature of the sweep
       objective = 0;       // annealed objective of the sweep
 };
 
-/// Returns the objective that a cooling run had at a temperature, interpolated linearly between its sweeps; NaN outside
-/// its temperatures.
+/// Returns the objective that an annealed run had at a temperature, interpolated linearly between its sweeps; NaN
+/// outside its temperatures. A later run that is far below it at the same temperature is stopped. `run` has the sweeps
+/// in order, with falling temperatures.
 double objective_at(const std::vector<CoolingPoint>& run, double temperature);
 
 }  // namespace lehr

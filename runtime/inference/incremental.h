@@ -17,8 +17,8 @@ class IncrementalBatches {
   /// Returns the number of batches that is expected to save time. It is 1 if the updates outside the items are costly,
   /// if the items are little work, or if the model cannot be divided.
   static std::int64_t choose(const machine::Machine& m);
-  /// Returns true if the items of a model can be visited in batches: all are in one stage that takes minibatches,
-  /// without a window and without sampling.
+  /// Returns true if the items of a model can be visited in batches: all are in one stage that takes minibatches, the
+  /// machine has no window (memory for the factors of a few items only), and nothing is drawn, as a sampler does.
   static bool can_divide(const machine::Machine& m);
 
   /// Makes `count` batches, whose sums are not computed yet.

@@ -19,12 +19,13 @@ namespace lehr {
 
 struct BasisChange;
 
-/// Takes steps along invariances between the sweeps of one run. The caller alternates:
+/// Changes factors between the sweeps of one run in ways that leave the likelihood alone and raise the ELBO: changes of
+/// basis, and shifts of constants or of logarithms. Sweeps alone move slowly that way. The caller alternates:
 ///
 ///     if (invariances.try_change(elbo, least)) { sweep; invariances.accept_or_undo(ok, elbo); } else sweep;
 class Invariances {
  public:
-  /// Changes nothing unless `wanted`.
+  /// Watches a run of this engine; with `wanted` false, or in a model without invariances, it never changes anything.
   Invariances(const Engine& e, bool wanted)
       : e_(e), wanted_(wanted && e.model().invariance_count + e.model().shift_count > 0) {}
 
@@ -39,18 +40,20 @@ class Invariances {
 
   /// Returns how much the last change gained by itself, in nats, before the next sweep; of a change of scale, at least.
   double gain() const { return gain_; }
-  /// Returns how many changes of basis were tried.
+  /// Returns how many changes of basis were tried, accepted and undone ones.
   const Attempts& basis_changes() const { return basis_changes_; }
-  /// Returns how many shifts were tried.
+  /// Returns how many shifts of constants or of logarithms were tried, accepted and undone ones.
   const Attempts& shifts() const { return shifts_; }
 
  private:
   /// Finds the best step along the invariance with this index, shifts after changes of basis; returns how much it
   /// gains.
   double find(std::int64_t index, double least);
-  /// Finds the best change of basis.
+  /// Finds the best change of basis of this invariance and stores it in `change_`. Returns its gain in nats; 0 if a
+  /// generated function fails.
   double find_change(const machine::InvarianceRow& row, double least);
-  /// Finds the best shift.
+  /// Finds the best step along this shift and stores it in `step_`. Returns its gain in nats, of a change of scale at
+  /// least that; 0 if there is none.
   double find_shift(const machine::ShiftRow& row);
   /// Moves the factors by the step that find() found. Returns false if their expectations fail.
   bool apply(std::int64_t index) const;
@@ -59,13 +62,14 @@ class Invariances {
   bool wanted_;                          // false: nothing is changed
   std::shared_ptr<BasisChange> change_;  // the change of basis that find() found; null during a replay
   std::vector<double> step_;             // the shift that find() found; empty during a replay
-  double gain_ = 0;                      // see gain()
-  std::int64_t next_ = 0;                // the invariance that is tried first
-  std::int64_t wait_ = 0, pause_ = 1;    // calls to wait for before the next change, and after the next undone one
+  double gain_ = 0;                      // gain of the last change by itself, in nats
+  std::int64_t next_ = 0;                // index of the invariance or shift that the next call tries first
+  std::int64_t wait_ = 0,                // next calls of try_change() that do nothing, since a change was undone
+      pause_ = 1;                        // how many calls will do nothing after the next undone change
   Snapshot before_;                      // state before the last change
-  Elbo elbo_;                            // its ELBO
-  Attempts basis_changes_, shifts_;      // steps tried so far
-  bool shifted_ = false;                 // true: the last one was a shift
+  Elbo elbo_;                            // ELBO of the state before the last change
+  Attempts basis_changes_, shifts_;      // how many of each were tried so far
+  bool shifted_ = false;                 // true: the last change was a shift
 };
 
 }  // namespace lehr

@@ -12,14 +12,15 @@
 
 namespace lehr {
 
-/// Returns true if the end of a run of this engine can be tested: it has the factors of all items in memory, and does
-/// not keep them in files.
+/// Returns true if the end of a run of this engine can be tested for a saddle point: the factors of all items are in
+/// memory, and not in files.
 bool can_test_end(const Engine& e);
 
-/// Tests the end of a converged run, whose outcome is `ended` and whose factors are in place. It goes on from each
-/// saddle point that can be left, at most until the run has made options.max_iterations sweeps. Returns the outcome of
-/// the run as a whole, with the saddle points that it met; `ended` itself if the run has not converged. The sweeps of
-/// the test are neither reported nor counted. `options` are those of the run; their annealing is ignored.
+/// Tests whether a converged run, whose outcome is `ended` and whose factors are in place, has ended at a saddle point
+/// of the ELBO. It displaces the factors and goes on from each saddle point that can be left, from ten at most, and
+/// until the run has made options.max_iterations sweeps. Returns the outcome of the run as a whole, with the saddle
+/// points that it met; `ended` itself if the run has not converged. The sweeps of the test are neither reported nor
+/// counted. `options` are those of the run; their annealing is ignored.
 Outcome leave_saddles(const Engine& e, const CaviOptions& options, Outcome ended, const OnSweep& on_sweep);
 
 }  // namespace lehr

@@ -16,11 +16,12 @@ namespace lehr {
 struct SweepOptions {
   std::int64_t local_iterations = 100;       // most iterations over the local blocks of an item, see machine::Accuracy
   double local_tolerance = 1e-4;             // relative change of an item's parameters at which the iterations stop
-  bool item_parameters = true;               // true: per-item parameters that no sweep reads are written, too
+  bool item_parameters = true;               // true: per-item parameters that no sweep reads are written, too, so that
+                                             // the caller can save them
   bool fresh = false;                        // true: items begin at their priors instead of their last factors, if one
                                              // stage has all local blocks
-  std::span<const std::int64_t> items = {};  // ascending; sweeps visit these and scale their sums up to those of all,
-                                             // as with a minibatch. Empty: all items
+  std::span<const std::int64_t> items = {};  // a sample of the items, ascending: sweeps visit these alone and scale
+                                             // their sums up to those of all, as with a minibatch. Empty: all items
 };
 
 /// What one sweep does differently from updating every step in order.
@@ -36,14 +37,17 @@ struct SweepPlan {
                        // nor SweepOptions::items; it ignores the other members
 };
 
-/// Makes one sweep with the weights of the engine.
+/// Makes one sweep: updates the local factors of the items, their statistics, and every block outside the items once,
+/// in the order of the schedule. The weights (temperatures, step size) are those set in the engine. Returns 0 or a
+/// failure status of the generated code.
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan = {});
 
-/// Replaces the sums of the data alone by those of a minibatch, scaled up to all items. Engine::prepare restores the
-/// sums of all items.
+/// Replaces the sums of the data alone by those of a minibatch, scaled up to all items, before a stochastic step or a
+/// search on a sample of the items. Engine::prepare restores the sums of all items.
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
 /// Updates all items (or SweepOptions::items) with the global factors as they are, and computes the ELBO of the result.
+/// Returns 0 or a failure status of the generated code.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
 /// Returns true if sweeps need not write per-item parameters: SweepOptions::item_parameters is false, and no block

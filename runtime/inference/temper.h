@@ -39,9 +39,9 @@ struct TemperReport {
   double temperature = 1;         // 1 / E[1/T] at the end of the tempered phase
 };
 
-/// Runs sweeps at the inverse temperature E[1/T], with updates of the temperature's factor between them, until the
-/// tempered ELBO converges. Coordinate ascent at temperature 1 follows, unless the tempered phase is interrupted or
-/// fails.
+/// Runs variational tempering with one latent temperature for all items: sweeps at the inverse temperature E[1/T], with
+/// updates of the temperature's factor between them, until the tempered ELBO converges. Coordinate ascent at
+/// temperature 1 follows, unless the tempered phase is interrupted or fails.
 Outcome run_tempered(const Engine& engine, const TemperOptions& options, const OnSweep& on_sweep, TemperReport& report);
 
 /// Runs variational tempering with a latent temperature for each item. Coordinate ascent at temperature 1 follows,

@@ -16,7 +16,8 @@
 
 namespace lehr {
 
-/// The grid of temperatures of all items, with a uniform prior.
+/// The temperatures that the latent temperature of an item can have in local variational tempering, with a uniform
+/// prior; the same for all items.
 struct ItemTemperatureGrid {
   std::vector<double> temperatures;  // the temperatures, ascending from 1
   /// Returns log C_i(T) with the factors as they are: for each of these items one array, by temperature.
@@ -24,7 +25,8 @@ struct ItemTemperatureGrid {
   std::vector<double> copies;  // by item: how many copies it stands for; log C_i is that of one copy
 };
 
-/// The latent temperatures of all items of an engine.
+/// The latent temperatures of all items of an engine, and their factors, for local variational tempering: items that
+/// the model does not explain get high temperatures and weigh less.
 class ItemTemperatures {
  public:
   /// Sets the inverse temperature of all items to E[1/T] of the prior. The model must have Model::item_energies,
@@ -38,9 +40,11 @@ class ItemTemperatures {
   /// Updates the local factors of these items at their present temperatures, then their temperatures. The caller must
   /// recompute the sums of the data alone (Engine::prepare). Returns 0 or a status of the generated code.
   std::int32_t update(std::span<const std::int64_t> items, const SweepOptions& options);
-  /// Sets all temperatures to 1 and recomputes the sums of the data; returns a status of the generated code.
+  /// Sets all temperatures to 1 and recomputes the sums of the data, so that an exact ELBO can be computed. Returns 0
+  /// or a status of the generated code.
   std::int32_t pause();
-  /// Restores the temperatures after pause(); returns a status of the generated code.
+  /// Restores the temperatures after pause() and recomputes the sums of the data. Returns 0 or a status of the
+  /// generated code.
   std::int32_t resume();
 
   /// Returns what the latent temperatures add to the ELBO of the weighted terms, in nats: the sum over all copies of

@@ -22,7 +22,8 @@ bool is_of_items(const Machine& m, std::int64_t buffer);
 /// Returns how many numbers one row of a buffer has: the product of all extents but the first.
 std::size_t row_width(const Machine& m, std::int64_t buffer);
 
-/// Makes the window hold the factors of these runs of items, in this order; does nothing if there is no window.
+/// Gives the factors of these runs of items their memory in the window (machine::Window), in this order; earlier
+/// contents are lost. Does nothing if there is no window, so that all factors have memory.
 void assign_window(const Machine& m, std::span<const ItemRange> runs);
 /// Returns the rows of a factor buffer (one for which is_of_items() is true) that belong to `run`, wherever they are
 /// stored. `run` must be the k-th of the runs last passed to assign_window(); without a window, k is ignored.
@@ -31,10 +32,12 @@ std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std
 /// rows. With a window, the table is Machine::run_table and is valid until the next call; otherwise it is
 /// Machine::table.
 lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run);
-/// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()). Their
-/// expectations are computed, too. Like the next function, it requires one stage with all local blocks.
+/// Sets the local factors of the items of `run` to their priors, and computes their expectations; improper priors
+/// become standard factors (see repair()). `run` must be the k-th of the runs last passed to assign_window(). It
+/// requires one stage with all local blocks.
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run);
-/// Recomputes the expected statistics of the local factors of the k-th run from their parameters.
+/// Recomputes the expected statistics of the local factors of the items of `run` from their parameters. `run` must be
+/// the k-th of the runs last passed to assign_window(). It requires one stage with all local blocks.
 std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run);
 
 }  // namespace lehr::machine

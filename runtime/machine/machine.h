@@ -22,10 +22,10 @@ namespace lehr::machine {
 /// Factors by which generated code multiplies natural parameters (loops::Weight in the compiler); all 1, with `memory`
 /// 0, is plain coordinate ascent. An annealed sweep sets some of them to 1 / temperature.
 struct Weights {
-  double local_data = 1,    // on the terms of the data, in the naturals of local blocks
-      global_data = 1,      // on the terms of the data, in the naturals of the other blocks
-      local = 1,            // on all naturals of local blocks
-      global = 1,           // on all naturals of the other blocks
+  double local_data = 1,    // factor on the terms of the data, in the natural parameters of local blocks
+      global_data = 1,      // factor on the terms of the data, in the natural parameters of the other blocks
+      local = 1,            // factor on all natural parameters of local blocks
+      global = 1,           // factor on all natural parameters of the other blocks
       step = 1,             // natural-gradient step of the other blocks: step * new + (1 - step) * old
       memory = 0,           // weight of the last natural gradient in its running mean; 0: gradients are not measured
       item_parameters = 1;  // 0: per-item parameters that no sweep reads need not be written
@@ -33,7 +33,7 @@ struct Weights {
 
 /// The ELBO of the present factors and its parts, in nats (loops::ElboPart in the compiler).
 struct Elbo {
-  double value = 0;          // the ELBO at temperature 1, except for temperatures of single items, which divide terms
+  double value = 0;          // the ELBO at temperature 1; latent temperatures of items divide their terms all the same
   double data_energy = 0;    // part of the ELBO: expected log density of the data and their local variables
   double local_entropy = 0,  // part of the ELBO: entropies of the factors of local variables
       entropy = 0;           // part of the ELBO: entropies of all factors
@@ -70,7 +70,7 @@ struct Code {
 struct Window {
   void* context;       // first argument of the functions below
   std::int64_t items;  // how many items a visit of all items assigns at a time
-  /// Makes the window hold the factors of these runs; earlier contents are lost.
+  /// Gives the factors of these runs of items their memory in the window; earlier contents are lost.
   void (*assign)(void* context, const ItemRange* runs, std::size_t count);
   /// Returns the first row of an assigned run in a factor buffer, with the alignment it would have in the whole buffer.
   double* (*first_row)(void* context, std::size_t run, std::int64_t buffer);
@@ -110,22 +110,25 @@ struct ParallelWork {
   std::int64_t operations;             // estimated operations of one item or iteration
   bool of_stage;                       // true: items of a stage; false: a region that all threads wait for
 };
-/// Describes the items of a stage as work for threads.
+/// Returns the items of a stage as work for threads: their number, the statistics that they add to, their scratch
+/// buffers and their operations.
 ParallelWork items_of(const Model& m, const StepRow& stage);
-/// Describes the iterations of a parallel region as work for threads.
+/// Returns the iterations of a parallel region as work for threads: their number, the sums that they add to, their
+/// scratch buffers and their operations.
 ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase);
 
 /// Threads (and processes) that divide work among them. A machine without them does all work in one call.
 struct Workers {
   void* context;  // first argument of `run`
-  /// Does `work` on these ascending runs of items and adds the sums to the machine's buffers.
+  /// Does `work` on these ascending runs of items and adds the sums to the machine's buffers. Returns 0 or a failure
+  /// status of the generated code.
   std::int32_t (*run)(void* context, const Machine& m, const ParallelWork& loop, const ItemRange* runs,
                       std::size_t count, const ItemWork& work);
 };
 
 /// A compiled model with memory, sizes and the optional ways of executing it. It owns nothing and is cheap to copy.
 struct Machine {
-  const Model* model;         // the tables
+  const Model* model;         // the tables of the compiled model
   lehr_buffer* table;         // pointer to each buffer
   const std::int64_t* sizes;  // run-time sizes, by slot, of the data that are in memory
   const std::int64_t* outer;  // run-time sizes with all items, in memory or not: code outside the items counts these
@@ -136,7 +139,7 @@ struct Machine {
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
   const Code* code = nullptr;  // an interpreter; null: native functions
   const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all items in memory
-  const Workers* workers = nullptr;    // threads; null: none
+  const Workers* workers = nullptr;    // threads that divide work among them; null: the caller does all work
   const ItemLoader* loader = nullptr;  // source of out-of-core items; null: all data are in memory
 
   /// Returns the model with its memory and the sizes of the data in memory.
@@ -152,18 +155,21 @@ struct Machine {
 /// the ELBO. Like call_on_data() and call_on_stored(), it first runs the cached reductions and parallel regions that
 /// the function needs.
 std::int32_t call(const Machine& m, std::int64_t function);
-/// Calls a generated function without arguments that loops over the data in memory.
+/// Calls a generated function without arguments that loops over the data in memory, after the cached reductions and
+/// parallel regions that it needs. Returns its status.
 std::int32_t call_on_data(const Machine& m, std::int64_t function);
-/// Calls a generated function without arguments that loops over all factors in the table.
+/// Calls a generated function without arguments that loops over all factors in the table, such as one that sets them to
+/// their priors, after the cached reductions and parallel regions that it needs. Returns its status.
 std::int32_t call_on_stored(const Machine& m, std::int64_t function);
 
-/// Marks all cached reductions as invalid. Call it after writing factors in another way than by calls of functions.
+/// Marks all cached reductions (sums that generated code reuses until a factor changes) as invalid. Call it after
+/// writing factors otherwise than by generated functions.
 void invalidate_sums(const Machine& m);
 
 /// Computes sums and inverses of the data alone. Call it once for each data set, and after sum_data() to restore the
 /// sums over all items. Out-of-core items are loaded slice by slice.
 std::int32_t prepare(const Machine& m);
-/// Sets the weights of the following updates.
+/// Sets the weights (inverse temperatures, step size) of the following updates.
 void set(const Machine& m, const Weights& w);
 /// Sets the key of the following random draws (random.h). `steps` is the step number, usually the number of steps made
 /// before; every step of a sweep adds 1 to it before it draws. Does nothing for code that does not sample.
@@ -173,7 +179,8 @@ std::int32_t elbo(const Machine& m, Elbo& out);
 /// Returns true if an ELBO is finite and belongs to data that the model can produce (at least kImpossible).
 bool is_possible(double elbo);
 
-/// A function of the caller that updates blocks outside the items in place of their generated functions.
+/// A function of the caller that updates blocks outside the items in place of their generated functions, as for
+/// adaptive step sizes.
 struct Update {
   void* context;  // first argument of `run`
   /// Updates the block of `step`, in place of the generated function for it.
@@ -197,12 +204,13 @@ enum class SweepScope {
   ascent,  // every step whose result a later update reads; sums for the ELBO alone are left out, so `elbo` is invalid
   local,   // steps that update local blocks (StepRow::local): the item stages, and local blocks outside of them
   stages,  // the item stages
-  sources  // local auxiliary blocks outside stages: sources of counts, and tangent points at global predictors
+  sources  // local blocks outside the item stages of variables that the compiler added: sources of counts, and tangent
+           // points at global predictors
 };
 
 /// What one sweep visits, and how.
 struct Plan {
-  SweepScope scope = SweepScope::all;     // which steps it runs
+  SweepScope scope = SweepScope::all;     // which steps of the model it runs
   std::span<const ItemRange> batch = {};  // items that batched stages visit, ascending; empty: all
   double scale = 1;                       // factor on statistics of batched stages: all items / items visited
   bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
@@ -210,13 +218,15 @@ struct Plan {
   const PartedVisit* division = nullptr;  // visits items part by part; not together with a batch or a window
 };
 
-/// Runs the steps of a sweep in order. With `form`, a visit of local blocks alone leaves out repeated (refresh) steps,
-/// which would change nothing.
+/// Makes one sweep: runs the steps of the model that Plan::scope selects, in order, on all items or on a batch. With
+/// Plan::form, a sweep of local blocks alone leaves out repeated (refresh) steps, which would change nothing.
 std::int32_t sweep(const Machine& m, const Plan& plan = {});
 
-/// Runs a sweep from `step` on (first 0), up to the next stage whose items the caller can distribute. Sets `stage` to
-/// that stage, with its tables computed and its statistics zero, and `step` to the index after it. `stage` is null at
-/// the end of the sweep. Call it again when all items of the stage are updated and their sums added.
+/// Makes a sweep in pieces, between which the caller itself distributes the items of a stage, for example over
+/// processes. Runs the steps from `step` on (first 0) up to the next stage whose items can be distributed. Sets `stage`
+/// to that stage, with its tables computed and its statistics zero, and `step` to the index after it. Call it again
+/// when all items of the stage are updated and their sums added; it then completes the statistics and goes on. `stage`
+/// is null at the end of the sweep.
 std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage);
 
 /// Recomputes the statistics of all stages from the stored local factors; updates no factor. Stages with fused
@@ -230,15 +240,17 @@ std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
-/// Returns true if a stage that repeats no other (StepRow::refresh) is not the first step of a sweep. The steps before
-/// it may read its statistics, which must then be computed before the first sweep.
+/// Returns true if a sweep may read statistics before it computes them, so that they must be computed before the first
+/// sweep: an item stage that repeats no other (StepRow::refresh) is not its first step.
 bool reads_statistics_first(const Model& m);
 
 /// Returns true if one stage has all local blocks and stores some of their factors.
 bool has_single_stage(const Model& m);
-/// Returns the first stage, from whose items minibatches are drawn; null if there is none.
+/// Returns the first item stage of a sweep, from whose items minibatches are drawn; null if the model has no item
+/// stage.
 const StepRow* batch_stage(const Model& m);
-/// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
+/// Sets the local factors of all items to their priors. Does nothing for items in a window or out of core, which are
+/// set when they are visited.
 std::int32_t items_to_priors(const Machine& m);
 /// Completes a start that consists of its global factors: sets local factors to their priors, and updates them if a
 /// sweep reads their statistics first. Does nothing unless one stage has all local blocks and the factors of all items
@@ -251,8 +263,9 @@ std::int32_t infer_items(const Machine& m, SweepScope scope, double scale = 1);
 /// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
 /// Points within the one stage of all local blocks are set together with their items.
 std::int32_t move_tangent_points(const Machine& m);
-/// Updates all blocks outside item stages once, except chains to which a start has assigned values (StepRow::seeded).
-/// Then it updates 200 times more the points that a local bound lets move only gradually, and the points of that bound.
+/// Completes a random start: updates all blocks outside item stages once from the statistics in place, except chains to
+/// which the start has assigned values (StepRow::seeded). Then it updates 200 times more the points that a local bound
+/// lets move only gradually, and the points of that bound.
 std::int32_t update_globals(const Machine& m);
 
 /// Does `work` on consecutive runs of items on this thread. The first of them is the k-th of the runs last passed to

@@ -24,7 +24,7 @@ enum class SizeRule : std::int64_t {
   items,    // given with every data set, at most the capacity of the state
   nested,   // elements of a nested plate: the last entry of its row offsets, at most the capacity of the state
   longest,  // capacity of one row of a nested plate, given once, when a state is made
-  one_more  // another extent plus 1
+  one_more  // another extent plus 1, as for row offsets
 };
 /// Says how one run-time size, such as the number of elements of a plate, follows from a data set. The index in
 /// Model::sizes is its slot.
@@ -47,7 +47,7 @@ enum class Role : std::int64_t {
 /// The type and shape of one buffer, by which an engine allocates it: an array of 8-byte elements in row-major order.
 struct BufferRow {
   std::int64_t integers;    // 1: elements are int64, 0: double
-  Role role;                // what the contents are
+  Role role;                // what the buffer contains, such as data, factors or statistics
   std::int64_t first_axis,  // index in Model::axes of the length of its first axis
       axes;                 // number of its axes, whose lengths are consecutive in Model::axes
   std::int64_t on_items;    // 1: the extent of some axis changes with the data set
@@ -76,11 +76,12 @@ struct ArrayRow {
   std::int64_t buffer;          // position of the array in the table of buffers
   Domain domain;                // the set in which its values must lie
   std::int64_t may_be_missing;  // 0: no; 1: whole elements (NaN, -1 for categories); kMissingEntries: single entries
-  Extent limit;                 // category: elements of its plate; offsets: elements of the nested plate
+  Extent limit;                 // category: number of elements of its plate; offsets: that of the nested plate
   Extent width;                 // length of the event axis, 1 for scalars
-  Extent rows;                  // offsets, and categories that are numbers within rows: elements of the parent plate
-  std::int64_t offsets = -1;    // categories that count within a row of a nested plate: buffer of its row offsets
-  std::int64_t row = -1;        // buffer with the parent element of each category in a row; -1: the first axis gives it
+  Extent rows;                // offsets, and categories that count within rows: number of elements of the parent plate
+  std::int64_t offsets = -1;  // categories that count within a row of a nested plate: buffer of its row offsets
+  std::int64_t row = -1;  // categories that count within rows: buffer with the row (parent element) of each; -1: the
+                          // position along the first axis of the array determines the row
 };
 
 /// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
@@ -93,7 +94,8 @@ struct StepRow {
   std::int64_t stage;    // 1: an item stage; 0: a block outside the items, updated by `update`
   std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForElbo: needed for the ELBO alone
   std::int64_t local;    // 1: updates blocks that are local to the items, in a stage or outside
-  std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
+  std::int64_t seeded;   // 1: updates a chain of categories outside the items; a start assigns the values of the chain,
+                         // so it leaves out this step and updates the other blocks from them
   std::int64_t chains;   // 1: a stage that updates a chain of categories
   std::int64_t batched;  // 1: a stage whose items form minibatches
   /// 1: a stage whose only blocks are tangent points of local bounds (x.bound). kExpectations: a stage of points of
@@ -104,7 +106,8 @@ struct StepRow {
       moves_gradually;  // 1: a point that moves gradually because a local bound holds it, or the point of that bound
   Extent items;         // stage: number of its items
   std::int64_t tables,  // function (): computes the natural-parameter tables that the items read
-      update,           // function (begin, end, iterations; tolerance): updates items, adds up statistics; block: ()
+      update,           // a stage: function (begin, end, iterations; tolerance): updates items and adds up statistics;
+                        // a block outside the items: function (): updates the block
       finalise,         // function (): completes the statistics after all items
       seed,             // function (begin, end): sets categories to the values in the pick buffers, adds statistics
       sum,              // function (begin, end): adds up statistics of the stored factors without an update; -1 if
@@ -218,7 +221,7 @@ struct FeatureArrayRow {
       inners;                // number of axes of one value
 };
 /// A subject: elements that share a set of axes (the items, or the elements of a variable), and the arrays of data that
-/// describe them.
+/// describe them. Random starts and split moves cluster the elements by these arrays.
 struct ElementSetRow {
   std::int64_t first_axis,     // index in Model::axes of the first axis of the elements
       axes;                    // number of axes of the elements
@@ -241,12 +244,14 @@ struct ComponentArrayRow {
   std::int64_t buffer;  // position of the array in the table of buffers
   std::uint64_t axes;   // bit k is set if axis k runs over the components
 };
-/// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
+/// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component. Moves
+/// of components keep the two consistent.
 struct StickSumsRow {
   std::int64_t most,  // buffer of sums over all components but the last
       all;            // buffer of the sums over all components, the last included
 };
-/// A latent category whose values are components; the fields are those of Allocation in runtime/search/components.h.
+/// A latent category whose values are the components of one plate: it allocates items, or its own elements if they are
+/// not those of an item stage, to components. Split moves divide a component by it.
 struct AllocationRow {
   std::int64_t step,     // step of the stage whose items have the category; -1: its probabilities are stored
       buffer,            // buffer of the stored probabilities of the category; -1: they are not stored
@@ -267,17 +272,20 @@ struct ComponentsRow {
       allocations;           // number of categories whose values are the components
 };
 
-/// A variable that an invariance transforms. The buffers that `function` fills are those of InvarianceFunction in
-/// compiler/lower/lower.h; -1 stands for zeros.
+/// A latent variable that a change of basis transforms (InvarianceRow), and buffers of what the ELBO after the change
+/// depends on. InvarianceRow::function fills the last five buffers (InvarianceFunction in compiler/lower/lower.h); -1
+/// stands for zeros.
 struct TransformedRow {
   std::int64_t inverse,      // 1: it is transformed by the transposed inverse of the change of basis
-      axis,                  // position of the axis of its parameters that runs over the components; -1: vectors do
+      axis,                  // position of the axis of its parameters that runs over the components; -1: each element
+                             // is a vector over the components
       mean,                  // buffer of the parameter that is transformed as the variable is; -1: none
       precision,             // buffer of the parameter that is transformed as the inverse of its square; -1: none
-      count, first, second,  // buffers of sums over the elements
-      linear, quadratic;     // buffers of coefficients of the prior
+      count, first, second,  // buffers of the number of elements, and of the sums of their first and second moments
+      linear, quadratic;     // buffers of the coefficients of components, and of products of two, in the prior
 };
-/// A Gamma variable in the priors of transformed variables, which is chosen anew after a change of basis.
+/// A Gamma variable in the priors of variables that a change of basis transforms, such as a precision of automatic
+/// relevance determination. Its best factor is computed anew for every change.
 struct RescaledRow {
   std::int64_t shape, rate,  // buffers of the parameters of its factor
       new_shape,             // buffer of the shape of its best factor
@@ -285,7 +293,8 @@ struct RescaledRow {
   std::int64_t first_part;   // index in Model::statistics of two buffers for each variable: coefficients of its
                              // values, and of its squares; -1 stands for zeros
 };
-/// A quadratic form in the elements of a transformed variable: coefficients times products of two components.
+/// A quadratic form of the log density in the elements of a variable that a change of basis transforms: coefficients
+/// times products of two components, as in the dynamics x[t] ~ Normal(A x[t-1], 1).
 struct FormRow {
   std::int64_t variable,  // position among the variables of the invariance
       moments,            // buffer of the sums of the products
@@ -293,7 +302,8 @@ struct FormRow {
       follower,           // position among the followers of the invariance; -1: the form has no other variable
       order;              // of a follower: 1: the products multiply its entries; 2: products of two entries of a row
 };
-/// A matrix with Normal rows, in forms of transformed variables, which is chosen anew after a change of basis.
+/// A matrix with Normal rows in quadratic forms of variables that a change of basis transforms (A in x[t] ~ Normal(A
+/// x[t-1], 1)). Its best factors are computed anew for every change.
 struct FollowerRow {
   std::int64_t mean, precision,  // buffers of the parameters of its factors
       linear, quadratic;         // buffers of the natural parameters of its rows that no form gives
@@ -315,11 +325,11 @@ struct InvarianceRow {
 /// A shift of a constant, or of the logarithm of a scale, that leaves the likelihood alone; see
 /// runtime/inference/invariance.h.
 struct ShiftRow {
-  Extent components;     // number of constants
+  Extent components;     // number of constants or logarithms that are shifted, one a component
   std::int64_t measure,  // function (): fills `gradient` and `curvature`; the entries of `step` must be 1
       move,              // function (): moves the means of the factors, or the logarithms of their spreads, by `step`
-      step,              // buffer of the constants
-      gradient, curvature,  // buffers of the derivatives of the ELBO by the constants
+      step,              // buffer of the step, a constant for each component; the caller writes it
+      gradient, curvature,  // buffers of the first and second derivatives of the ELBO by the constants
       power;                // of scales, their largest power in the ELBO; 0: means are shifted
 };
 
@@ -338,7 +348,7 @@ enum class BuiltFrom : std::int64_t {
 /// functions without arguments are marked (); each returns 0 or a failure status. See Interface in
 /// compiler/lower/lower.h.
 struct Model {
-  std::uint64_t hash;        // digest of everything that the layout of a state depends on
+  std::uint64_t hash;        // digest of all that the layout of a state depends on; states of another are refused
   std::int64_t layout;       // kLayout of the compiler that wrote the tables
   std::int64_t prepare,      // function (): sums and inverses of the data alone
       initialise,            // function (): sets every stored factor to its prior
@@ -390,17 +400,17 @@ struct Model {
       shift_count;                            // length of `shifts`
   const SizeRow* sizes;                       // run-time sizes, by slot
   const Extent* axes;                         // extents; other tables refer to ranges of them
-  const BufferRow* buffers;                   // by position in the table of buffers
-  const ArrayRow* arrays;                     // arrays of a data set
+  const BufferRow* buffers;                   // type and shape of each buffer, by position in the table of buffers
+  const ArrayRow* arrays;                     // arrays of a data set: observed variables, givens, row offsets
   const StepRow* steps;                       // one sweep, in order
   const PickRow* picks;                       // categories that starts assign
   const std::int64_t* statistics;             // lists of buffers (sums, scratch); other tables refer to ranges of them
   const ParameterRow* parameters;             // parameters of all factors
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums of data over all items in memory
-  const lehr_function* functions;             // generated functions
-  const char* const* failures;                // meaning of the statuses: of blocks, of givens, of variables
-  const FeatureArrayRow* columns;             // arrays of features
-  const ElementSetRow* subjects;              // sets of elements with features
+  const lehr_function* functions;             // generated functions; other tables name them by position
+  const char* const* failures;                // messages of failure statuses: of blocks, of givens, of variables
+  const FeatureArrayRow* columns;             // arrays of data from which features of elements are computed
+  const ElementSetRow* subjects;              // sets of elements that have features
   const ComponentArrayRow* component_arrays;  // arrays with axes over components
   const StickSumsRow* stick_sums;             // pairs of stick-breaking statistics
   const AllocationRow* allocations;           // categories whose values are components
@@ -415,7 +425,7 @@ struct Model {
   const InvarianceRow* invariances;           // changes of basis that leave the likelihood alone
   const ShiftRow* shifts;                     // shifts of constants that leave the likelihood alone
   // Built objects alone have the following tables, which use the names in the model file:
-  const char* const* built_from;       // texts, by BuiltFrom
+  const char* const* built_from;       // texts from which liblehr compiles the model again, by BuiltFrom
   const char* const* size_names;       // names of plates, by slot
   const char* const* array_names;      // names of arrays
   const char* const* parameter_names;  // names of parameters, such as "mu.mean"

@@ -37,8 +37,9 @@ double draw_polya_gamma(Rng& rng, double tilt);
 /// variable of the same mean and variance.
 double draw_polya_gamma(Rng& rng, double copies, double tilt);
 
-/// Returns the value (index) of one copy, drawn uniformly, of a category element that stands for several copies.
-/// `fractions` (sum 1) has the fraction of the copies with each value. `parameter` and `element` identify the draw.
+/// Returns the value (index) of one copy, drawn uniformly, of a category element that stands for several copies;
+/// posterior draws that are written contain it. `fractions` (sum 1) has the fraction of the copies with each value.
+/// `parameter` and `element` identify the draw.
 std::size_t value_of_copy(std::span<const double> fractions, const std::int64_t* key, std::int64_t parameter,
                           std::int64_t element);
 

@@ -18,7 +18,8 @@ enum class StartKind {
                 // value of the first category. Other categories, and all without such data, get random values
   flat          // no values, and almost no displacement: close to the symmetric solution
 };
-/// Returns true if a start of this kind does not need the data of all items at once.
+/// Returns true if a start of this kind neither gives every item a value nor clusters the items, so that it is a
+/// fallback for out-of-core items, whose data are never in memory together.
 constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k != StartKind::points; }
 
 }  // namespace lehr
@@ -45,10 +46,10 @@ struct DeferredValues {
   /// not in memory.
   void (*take_item)(void* context, std::int64_t pick, std::int64_t item, std::int64_t value);
   /// Returns the first `count` numbers of a random permutation of 0 .. n - 1. It makes the same draws as a shuffle of
-  /// all n, so that a start does not depend on where its items are.
+  /// all n, so that a start does not depend on whether its items are in memory.
   const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
-  /// Writes the recorded values of these items, whose factors or data are now at the indices `run`. Returns true
-  /// if it changed a stored factor, so that expectations must be recomputed.
+  /// Writes the recorded values of these items, whose factors or data are now at the indices `run`. Returns true if it
+  /// changed a stored factor, so that expectations must be recomputed.
   bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange items);
 };
 
@@ -73,12 +74,13 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 /// means and real points, the identity for matrices, uniform probabilities, the length of the event axis plus 1 for
 /// degrees of freedom, 1 otherwise. With `local`, only parameters of local variables. Returns true if any was replaced.
 bool repair(const View& view, bool local);
-/// Does the same for one parameter, whose numbers are in `row.buffer`. If one number of an element is improper, all
-/// numbers of the element are replaced. Returns true if any was replaced.
+/// Replaces improper numbers of one parameter of factors (outside its domain or not finite), which are in `row.buffer`,
+/// by those of a standard factor, such as 0 for means and the identity for matrices. If one number of an element is
+/// improper, all numbers of the element are replaced. Returns true if any was replaced.
 bool repair(const View& view, const ParameterRow& row);
-/// Writes start values into `factors`, the probabilities of consecutive elements of a chain or of bits: probability 1
-/// of the value. A value of -1 marks an element without one: in a chain its probabilities all become 1 / `total`,
-/// `total` being the length of the whole array; a bit stays as it is.
+/// Writes the values that a random start has assigned into `factors`, the probabilities of consecutive elements of a
+/// chain or of bits: probability 1 of the value. A value of -1 marks an element without one: in a chain its
+/// probabilities all become 1 / `total`, `total` being the length of the whole array; a bit stays as it is.
 void write_start_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
                         std::size_t total);
 

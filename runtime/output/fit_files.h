@@ -7,14 +7,15 @@
 
 namespace lehr {
 
-/// The folder with a directory of a fit for each group, of `lehr fit --each --save-each`.
+/// The folder, inside the output directory of `lehr fit --each --save-each`, that has the directory of a fit for each
+/// group.
 inline constexpr const char* kGroupsFolder = "groups";
 
 /// When the directory of a fit has a file of the table fit_files.def.
 enum class FitFilePresence {
   always,      // after every fit
   sampled,     // after a fit by sampling (gibbs, exact) with complete chains
-  solutions,   // where local variables have several solutions (items_to_save)
+  solutions,   // after a fit whose items may have several solutions, given the global factors (items_to_save)
   responses,   // after a fit with standard deviations by linear response
   unfinished,  // after a fit that was interrupted, until it has ended by itself
   commands,    // after another command than `lehr fit`
@@ -22,7 +23,7 @@ enum class FitFilePresence {
 
 /// A row of the table fit_files.def: a file in the directory of a fit.
 struct FitFile {
-  const char* name;          // inside the directory; a `{}` in it stands for a number from 1
+  const char* name;          // name of the file inside the directory; a `{}` in it stands for a number from 1
   FitFilePresence presence;  // when the file is there
 };
 
@@ -31,14 +32,15 @@ struct FitFile {
 #define FIT_FILE_ALONE(constant, name, presence, description) inline constexpr const char* constant = name;
 #include "runtime/output/fit_files.def"
 
-/// All files, in the order of the table.
+/// All files that the directory of a fit can have, in the order of the table fit_files.def.
 inline constexpr FitFile kFitFiles[] = {
 #define FIT_FILE(constant, name, presence, writer, description) {constant, FitFilePresence::presence},
 #define FIT_FILE_ALONE(constant, name, presence, description) {constant, FitFilePresence::presence},
 #include "runtime/output/fit_files.def"
 };
 
-/// Returns the name of a file with `number` in place of a `{}`. Names without one are returned as they are.
+/// Returns the name of a file with `number` in place of a `{}`, such as draws_1.csv for `draws_{}.csv`. Names without
+/// one are returned as they are.
 inline std::string numbered_name(const char* name, std::size_t number) {
   return fmt::format(fmt::runtime(name), number);
 }

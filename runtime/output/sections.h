@@ -11,7 +11,8 @@
 
 namespace lehr {
 
-/// A file of sections being written atomically (new_file.h).
+/// Writes a file of consecutive sections that grow at the same time, such as the arrays of predictions that are
+/// computed batch by batch. The file appears under its name when it is complete (new_file.h).
 class SectionedFile {
  public:
   /// Opens the file and makes its folder if necessary. The first section is written to the new file at once, the others
@@ -32,7 +33,7 @@ class SectionedFile {
   };
   SectionedFile(std::string path, AtomicFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
-  std::string path_;                                      // of the file
+  std::string path_;                                      // path of the file
   AtomicFile file_;                                       // the file, with its first section
   std::vector<std::unique_ptr<std::FILE, Close>> later_;  // temporary files of sections 1, 2, ...
 };

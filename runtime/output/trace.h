@@ -38,11 +38,11 @@ class Trace {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::string path_;                        // of the file
+  std::string path_;                        // path of the file
   std::size_t extra_columns_ = 0;           // number of further columns
   std::string pending_;                     // text of rows that are not on disk yet
   double written_at_ = -INFINITY;           // `seconds` of the last row on disk
-  std::unique_ptr<std::FILE, Close> file_;  // null: nothing is written
+  std::unique_ptr<std::FILE, Close> file_;  // the open file; null: nothing is written
 };
 
 }  // namespace lehr

@@ -39,7 +39,7 @@ inline constexpr DrawFormat kDrawFormats[] = {
 
 /// Returns the extensions of array formats as ".npz or .json", for messages and help.
 std::string array_extensions();
-/// Returns the extensions of draw formats as ".nc or .csv".
+/// Returns the extensions of draw formats as ".nc or .csv", for messages and help.
 std::string draw_extensions();
 
 /// Returns the array format whose extension ends `path`. If there is none, an error of ExitCode::usage about `where`.

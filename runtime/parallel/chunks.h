@@ -28,11 +28,11 @@ inline constexpr Threshold<double> kChunkOutside("outline_parallel_loops.outside
 
 /// How much work a chunk must have at least, in estimated operations.
 struct ChunkSize {
-  double operations = thresholds_of_environment()[kChunkOperations];  // work on items
-  double of_sum = thresholds_of_environment()[kChunkOfSum];  // for each number that a chunk sums; twice as much if the
-                                                             // sums exceed caches
-  double outside =
-      thresholds_of_environment()[kChunkOutside];  // work on iterations of a region, which all threads wait for
+  double operations = thresholds_of_environment()[kChunkOperations];  // least operations of a chunk of a stage's items
+  double of_sum = thresholds_of_environment()[kChunkOfSum];  // least operations of a chunk for each number that it
+                                                             // sums; twice as much if the sums exceed caches
+  /// Least operations of a chunk of iterations of a parallel region, which all threads wait for.
+  double outside = thresholds_of_environment()[kChunkOutside];
 };
 
 /// How the items of a stage, or the iterations of a parallel region, are divided into chunks, which threads take one by
@@ -52,7 +52,8 @@ struct Partition {
   bool operator==(const Partition& o) const;
 };
 
-/// Returns true if these runs are too little work for more than one chunk.
+/// Returns true if these runs of items are too little work for more than one chunk; the caller then does it without
+/// other threads.
 bool is_one_chunk(const machine::Machine& m, const machine::ParallelWork& loop,
                   std::span<const machine::ItemRange> runs, const ChunkSize& least);
 

@@ -32,7 +32,7 @@ class Group {
   virtual std::size_t rank() const = 0;
   /// Returns the number of processes.
   virtual std::size_t size() const = 0;
-  /// Returns how many processes of the group run on this machine, this one included.
+  /// Returns how many processes of the group run on the same host, this one included. They divide its processors.
   virtual std::size_t neighbours() const = 0;
   /// Sends numbers to process `to`, which must call receive().
   void send(std::span<const double> values, std::size_t to);
@@ -42,7 +42,8 @@ class Group {
   void broadcast(std::span<double> values, std::size_t from);
   /// Returns the messages of this process so far: those of send(), receive() and broadcast().
   const Traffic& traffic() const { return traffic_; }
-  /// Returns true if `here` is true in any process. All processes call it. It is not counted in traffic().
+  /// Returns, in every process, true if `here` is true in any of them. All processes call it. It is not counted in
+  /// traffic().
   virtual bool any(bool here) = 0;
   /// Ends all processes of the group with this exit code.
   [[noreturn]] virtual void abandon(int code) = 0;
@@ -62,9 +63,11 @@ class Group {
   Traffic traffic_;  // messages of this process so far
 };
 
-/// Returns the text `here` of every process, by rank. All processes call it.
+/// Returns, in every process, the texts `here` of all processes, by rank, such as their error messages. All processes
+/// call it.
 std::vector<std::string> texts_of(Group& group, const std::string& here);
-/// Returns the traffic of every process, by rank, without the messages of this call. All processes call it.
+/// Returns, in every process, the traffic of all processes, by rank, for the report; without the messages of this call.
+/// All processes call it.
 std::vector<Traffic> traffic_of(Group& group);
 
 }  // namespace lehr

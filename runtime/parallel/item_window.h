@@ -29,11 +29,12 @@ class ItemWindow {
   /// Decides where in the window the rows of these runs of items lie, and allocates memory if there is too little.
   void assign(std::span<const machine::ItemRange> runs);
 
-  const machine::Machine& machine_;                              // the machine whose items these are
-  machine::Window hook_;                                         // what hook() returns
-  std::vector<std::optional<std::vector<std::size_t>>> begins_;  // by buffer, by run: position of the first number
-  Memory store_;                                                 // the rows, by buffer
-  std::vector<std::size_t> capacity_;                            // by buffer: how many numbers fit without reallocation
+  const machine::Machine& machine_;  // the machine whose items these are
+  machine::Window hook_;             // what hook() returns
+  /// By buffer, by run: position in the window of the run's first number; none: the buffer has no rows of items.
+  std::vector<std::optional<std::vector<std::size_t>>> begins_;
+  Memory store_;                       // the rows, by buffer
+  std::vector<std::size_t> capacity_;  // by buffer: how many numbers fit without reallocation
 };
 
 }  // namespace lehr

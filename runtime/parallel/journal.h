@@ -94,10 +94,10 @@ class Journal {
     /// Sets the mark; the destructor clears it.
     explicit Inside(bool& b) : inside(b) { inside = true; }
     ~Inside() { inside = false; }
-    bool& inside;  // the mark
+    bool& inside;  // the mark: true inside recorded() or snapshot()
   };
 
-  /// Returns the next recorded value.
+  /// Returns the next recorded value during a replay; after the last one, it ends the replay.
   template <class T>
   T again() {
     Reader from(std::string_view(past_).substr(at_));

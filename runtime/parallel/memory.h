@@ -17,7 +17,7 @@ struct OutOfMemory : std::bad_alloc {
   std::vector<std::string> names;  // names of the buffers, if the thrower or a caller could add them
 };
 
-/// Numbers in 64 bytes, the alignment of buffers that generated code expects.
+/// The alignment of buffers that generated code expects, in numbers of 8 bytes: 64 bytes.
 inline constexpr std::size_t kAligned = 8;
 
 /// A table of buffers and their memory. Every buffer is aligned to 64 bytes and starts with zeros; every element has 8

@@ -29,14 +29,14 @@ class Pool {
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:
-  /// The loop of a thread: waits for a round, runs its body.
+  /// The loop of a started thread, which has this number: waits for a round and runs its body, until the pool ends.
   void wait_for_work(std::size_t thread);
 
   std::mutex mutex_;                                        // guards the members below
   std::condition_variable begun_,                           // signals a new round, or the end
-      done_;                                                // signals that no thread runs a body
-  const std::function<void(std::size_t)>* body_ = nullptr;  // of the present round; null: it is over
-  std::uint64_t round_ = 0;                                 // number of the present round
+      done_;                                                // signals that the threads have returned from the body
+  const std::function<void(std::size_t)>* body_ = nullptr;  // body of the present call of run(); null: there is none
+  std::uint64_t round_ = 0;                                 // number of calls of run() so far
   std::size_t running_ = 0;                                 // threads that run a body, without the caller
   bool over_ = false;                                       // true: the threads must end
   std::vector<std::thread> threads_;                        // all but the caller

@@ -7,13 +7,15 @@
 
 namespace lehr {
 
-/// Throws ReplayMismatch unless both have the same number of arrays, of the same lengths.
+/// Throws ReplayMismatch unless both snapshots have the same number of arrays, of the same lengths; that of a damaged
+/// checkpoint may differ.
 inline void expect_same_lengths(const Arrays& a, const Arrays& b) {
   const auto same = [](const std::vector<double>& x, const std::vector<double>& y) { return x.size() == y.size(); };
   if (!std::ranges::equal(a, b, same)) throw ReplayMismatch();
 }
 
-/// Throws ReplayMismatch unless there are `count` arrays of length `each`.
+/// Throws ReplayMismatch unless the snapshot has `count` arrays of length `each`; that of a damaged checkpoint may
+/// differ.
 inline void expect_lengths(const Arrays& a, std::size_t count, std::size_t each) {
   const bool all = std::ranges::all_of(a, [&](const std::vector<double>& x) { return x.size() == each; });
   if (a.size() != count || !all) throw ReplayMismatch();

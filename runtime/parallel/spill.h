@@ -19,7 +19,8 @@ struct SpillFailure : std::runtime_error {
   Error error;  // path, cause and exit code
 };
 
-/// The directory of one process's spill files.
+/// Files for the factors of out-of-core items between their visits, one for each chunk of items, in a directory of this
+/// process alone. Numbers are counted from 0 in each file, 8 bytes each.
 class Spill {
  public:
   /// Makes a new directory inside `inside`, which is created if it does not exist, and removes those of processes that

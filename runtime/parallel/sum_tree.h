@@ -24,7 +24,8 @@ class Sums {
 
   /// Sets all numbers and the status to zero.
   void clear();
-  /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums.
+  /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums, so that generated code adds to
+  /// them.
   void enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const;
   /// Adds the sums of the right neighbour, which are those of later chunks, to these. If the status here is 0, it
   /// becomes that of `right`. So the first failure in the order of the chunks counts.
@@ -38,13 +39,13 @@ class Sums {
   std::span<double> of(std::size_t k) const;
   /// Returns the status of the generated code: 0, or the first failure.
   std::int32_t status() const { return static_cast<std::int32_t>(values()[0]); }
-  /// Sets the status.
+  /// Sets the status to that of the generated code (0: no failure).
   void fail(std::int32_t status) const { values()[0] = status; }
 
  private:
   Memory memory_;                   // one buffer: the status, then each buffer of sums, all 64-byte aligned
   std::vector<std::size_t> begin_,  // by buffer of `loop.sums`: position of its first number
-      length_;                      // and how many it has
+      length_;                      // by buffer of `loop.sums`: how many numbers it has
 };
 
 /// A subtree of the sum tree, which adds the sums of chunks in a fixed order: the chunks `begin`, ..., `end` - 1.
@@ -77,13 +78,14 @@ class SumTree {
 
   /// Returns the branch of all chunks.
   Branch root() const { return root_; }
-  /// Returns true if the chunks of `b` are a subtree of this tree.
+  /// Returns true if the chunks of `b` are a subtree of this tree; those that the file of a shard of the items claims
+  /// may not be.
   bool is_branch(Branch b) const;
   /// Inserts the sums of a finished chunk or subtree `b`, which must be a branch (is_branch()). While the sums of the
   /// sibling have arrived, it adds both and goes on with their parent. Any thread may call it.
   void put(Branch b, Sums sums);
   /// Returns the branches that have arrived and whose siblings have not, in order; the root alone if all chunks have
-  /// arrived.
+  /// arrived. The file of a shard of the items stores them.
   const std::map<Branch, Sums>& parts() const { return parts_; }
   /// Returns true if the sums of all chunks have arrived.
   bool is_whole() const { return parts_.contains(root_); }

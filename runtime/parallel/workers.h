@@ -23,16 +23,19 @@
 
 namespace lehr {
 
-/// Returns the rows of a factor buffer in the machine's table that belong to consecutive items in memory; empty for
-/// buffers without rows of items. `items` is the extent of the items.
+/// Returns the rows of a factor buffer in the machine's table that belong to consecutive items in memory, which are
+/// sent to other processes or stored in a spill. Empty for buffers without rows of items. `items` is the extent of the
+/// items.
 std::span<double> rows_of(const machine::Machine& m, machine::Extent items, machine::ItemRange run,
                           std::int64_t buffer);
 
-/// The threads of this process, as part of a group of processes if there is one. Implements machine::Workers.
+/// The threads of this process, as part of a group of processes if there is one, that divide the items of a stage or
+/// the iterations of a parallel region among them in chunks. Implements machine::Workers. Any number of threads and
+/// processes gives the same bits.
 class Workers {
  public:
-  /// Uses `threads` threads, 0 for one a processor. `least` says what is worth a chunk. With a `group` of more than one
-  /// process, each process works on its part of the chunks and all get all sums; the model must then have one item
+  /// Uses `threads` threads, 0 for one a processor. `least` is the least work of a chunk. With a `group` of more than
+  /// one process, each process works on its part of the chunks and all get all sums; the model must then have one item
   /// stage, and nothing outside of it may read factors of items. `spill` stores the factors of out-of-core items
   /// between visits. If it is null, they are not stored. Group and spill must outlive the workers.
   explicit Workers(std::size_t threads = 0, const ChunkSize& least = {}, Group* group = nullptr,
@@ -43,7 +46,8 @@ class Workers {
   /// Returns the interface through which a machine calls these workers.
   const machine::Workers* hook() const { return &hook_; }
 
-  /// Returns the chunks into which all items in memory of a stage are partitioned.
+  /// Returns the chunks into which all items in memory of a stage are partitioned, for commands that distribute the
+  /// chunks themselves, as `lehr stats --shard` does.
   Partition partition_items(const machine::Machine& m, const machine::ParallelWork& loop) const;
   /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::ParallelWork& loop, std::size_t chunks) {
@@ -61,7 +65,7 @@ class Workers {
   void scatter() { is_spread_ = spread_.has_value(); }
   /// Returns true if the items are distributed over the processes of a group.
   bool is_distributed() const { return group_ != nullptr; }
-  /// Makes items in the spill begin at their priors at their next visit.
+  /// Makes items in the spill begin at their priors at their next visit, because a new start has begun.
   void forget_spilled() { spilled_.clear(); }
 
  private:
@@ -70,8 +74,8 @@ class Workers {
   struct Worker {
     Memory store;                         // the private scratch buffers
     std::vector<lehr_buffer> table,       // the table of buffers of this thread
-        run_table;                        // scratch table of this thread, see Machine::run_table
-    std::vector<std::int64_t> run_sizes;  // scratch sizes of this thread, see Machine::run_sizes
+        run_table;                        // scratch: a second table, used while a run of items is processed
+    std::vector<std::int64_t> run_sizes;  // scratch: run-time sizes, used while a run of items is processed
     machine::Machine machine;             // refers to the members above
 
     /// Prepares the thread's machine for work on `loop` of machine `m`.
@@ -87,7 +91,8 @@ class Workers {
     Sums sums;                // the sums of the items done
   };
 
-  /// Implements machine::Workers::run.
+  /// Does `work` on these runs of items or iterations, in chunks on all threads and processes, and adds their sums to
+  /// the machine's buffers (machine::Workers::run). Returns 0 or the first failure status of the generated code.
   std::int32_t run(const machine::Machine& m, const machine::ParallelWork& loop,
                    std::span<const machine::ItemRange> runs, const machine::ItemWork& work);
   /// Starts the threads, if that has not been done.
@@ -109,7 +114,7 @@ class Workers {
 
   machine::Workers hook_;          // what hook() returns
   std::size_t threads_;            // number of threads, the caller's included
-  ChunkSize least_;                // what is worth a chunk
+  ChunkSize least_;                // least work of a chunk
   Group* group_;                   // the processes of the fit; null: this one alone
   Spill* spill_;                   // files for factors of out-of-core items; may be null
   std::set<std::size_t> spilled_;  // chunks whose factors are in the spill

@@ -13,11 +13,11 @@
 
 namespace lehr {
 
-/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it stores every 2nd, 4th,
-/// 8th, ... sweep, so that its memory is limited, and always the last one.
+/// The path of a run: the ELBO and the global parameters after its sweeps. Of a long run it stores every 2nd, 4th, 8th,
+/// ... sweep, so that its memory is limited, and always the last one.
 class RunPath {
  public:
-  /// A point of the path.
+  /// A point of the path: what the run had reached after one of its sweeps.
   struct Point {
     double elbo;          // ELBO after the sweep, in nats
     Snapshot parameters;  // global parameters after the sweep
@@ -25,7 +25,7 @@ class RunPath {
 
   /// Begins an empty path.
   explicit RunPath(const Engine& e);
-  /// Adds the state in place, which has this ELBO. Call it after every sweep.
+  /// Adds the state in place, which has this ELBO, as the newest point. Call it after every sweep of the run.
   void add(double elbo);
   /// Returns the stored points, oldest first; the last one is that of the last sweep. Call it after add().
   std::vector<Point> points() const;
@@ -39,10 +39,12 @@ class RunPath {
   Point last_{};               // the newest point
 };
 
-/// Watches a run and decides when it has joined the path of another one.
+/// Watches a run and decides when it has joined the path of another run, so that it will end at the same solution and
+/// need not go on. A search uses it to confirm a solution from other starts in a few sweeps.
 class PathFollower {
  public:
-  /// `path` has at least one point, and its last one is a converged solution.
+  /// Watches a run of this engine. `path` is that of another run; it has at least one point, and its last one is a
+  /// converged solution.
   PathFollower(const Engine& e, const RunPath& path) : e_(e), path_(path.points()) {}
 
   /// Returns true if the run is expected to end where the path ends. Either it is close to the end and each of the last
@@ -55,12 +57,13 @@ class PathFollower {
   /// Where the run is, relative to the path. Distances of an array are those of the entry that differs most, relative
   /// to its size.
   struct Position {
-    double aside,  // distance from the point of the path with the same ELBO, in distances from its end; infinite: none
-        strayed,   // the same, in distances from where the run came onto the path
-        left,      // distance from the end, in distances that it had where the run came onto the path
-        far;       // distance from the end
+    double aside,  // distance from the point of the path with the same ELBO, over `far` of each array; infinite: there
+                   // is none
+        strayed,   // distance from the same point, over the way from where the run came onto the path
+        left,      // distance from the end of the path, over that distance where the run came onto the path
+        far;       // distance from the end of the path
   };
-  /// Returns the position of the state in place.
+  /// Returns the position relative to the path of the state in place, with this ELBO and these global parameters.
   Position position(double elbo, const Arrays& now) const;
 
   const Engine& e_;                   // the engine of both runs

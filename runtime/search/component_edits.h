@@ -16,8 +16,8 @@ namespace lehr {
 /// other axes.
 std::vector<double> component_sizes(const Engine& e, const Components& c);
 
-/// Returns the numbers of the components from the largest to the smallest; `masses` are their sizes. Equal ones stay in
-/// order.
+/// Returns the numbers of the components from the largest to the smallest; `masses` has the size of each. Equal ones
+/// are in the order of their numbers.
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
 /// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see
@@ -27,7 +27,8 @@ bool stick_sums_agree(const Engine& e, const Components& c);
 /// Moves a fraction of one component's slice to another, along every component axis of the array: x[to] += fraction *
 /// x[from] and x[from] -= fraction * x[from].
 void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double fraction = 1);
-/// Returns the slice of component k: the entries at index k of each component axis, one axis after another.
+/// Returns the slice of component k, by which similar components are found: the entries at index k of each component
+/// axis, one axis after another.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 
 /// Merges component `from` into `to` by adding its sums and proportions, so that `from` is empty. If data distinguish
@@ -37,17 +38,17 @@ std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::
 /// Removes component k: its sums become zero, and responsibilities are normalised over the others. Returns 0 or a
 /// status of the generated code.
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Copies every factor of component `from` to `to`. Of the proportions of items, it moves half of what `from` has above
-/// the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
+/// Prepares a split: copies every factor of component `from` to `to`. Of the proportions of items, it moves half of
+/// what `from` has above the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
 std::int32_t copy_component(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
 /// Completes an edit: updates the global factors twice from the sums as they are. Components with stick-breaking
 /// weights (Components::ordered) are first sorted by size. Returns 0 or a status of the generated code.
 std::int32_t update_from_sums(const Engine& e, const Components& c);
 
-/// Replaces the statistics of a stage by those of some items together, each inferred with the stage's tables as they
-/// are: call StepRow::tables before. The local factors of these items change. Returns 0 or a status of the generated
-/// code.
+/// Replaces the statistics of a stage by those of some items together, to find what these items contribute to each
+/// component before a split. Each is inferred with the stage's tables as they are: call StepRow::tables before. The
+/// local factors of these items change. Returns 0 or a status of the generated code.
 std::int32_t sum_items(const Engine& e, const SweepOptions& o, const StepRow& stage,
                        std::span<const std::int64_t> items);
 

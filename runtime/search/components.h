@@ -15,13 +15,13 @@ namespace lehr {
 /// columns (features_of()).
 struct Features {
   std::size_t columns = 0;     // numbers of a row; 0: no data describe the elements
-  std::vector<double> values;  // row after row
+  std::vector<double> values;  // the matrix, row after row
 };
 
 /// An array of q (factors or statistics) with one slice for each component. Moves copy, merge and permute these slices.
 struct ComponentArray {
-  using Kind = machine::ComponentKind;  // what an array of components contains
-  Kind kind;                            // what it contains
+  using Kind = machine::ComponentKind;  // what such an array can contain: statistics, responsibilities, factors, ...
+  Kind kind;                            // what the array contains
   std::int64_t buffer;                  // position of the array in the table of buffers
   std::vector<std::size_t> axes;        // which of its axes run over the components
 };
@@ -38,7 +38,7 @@ struct Allocation {
 /// One plate of exchangeable components (clusters, topics, states), with the arrays that have slices for them. Moves of
 /// the search edit these arrays.
 struct Components {
-  std::string name;            // of the plate
+  std::string name;            // name of the plate
   std::size_t count = 0;       // number of components
   bool ordered = false;        // true: weights are stick-breaking, so that the ELBO depends on the order of components
   bool distinguished = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
@@ -49,8 +49,8 @@ struct Components {
   std::vector<Allocation> allocations;  // the categories whose values they are
 };
 
-/// Returns the plates of at least two components of the engine's model. The result refers to the engine, which must
-/// outlive it.
+/// Returns the plates of exchangeable components (clusters, topics, states) of the engine's model that have at least
+/// two components, for the moves of a search. The result refers to the engine, which must outlive it.
 std::vector<Components> components_of(const Engine& engine);
 
 }  // namespace lehr

@@ -13,8 +13,9 @@
 
 namespace lehr {
 
-/// The memberships of single elements in the components: one array an element. It has the number of the element, then
-/// one entry for each component: the probability of a stored category, or the expected count of the item's elements.
+/// How much single elements belong to each component, from which a split takes the elements of a component: one array
+/// an element. It has the number of the element, then one entry for each component: the probability of a stored
+/// category, or the expected count of the item's elements.
 using Memberships = Arrays;
 
 /// Returns the memberships of the elements that an allocation assigns. If the category is not stored, they are those of
@@ -33,7 +34,7 @@ std::size_t elements_of(const Engine& e, const Components& c, const Allocation& 
 
 /// A component that a split can fill: one without elements, or one that a merge empties first.
 struct SplitTarget {
-  std::size_t at = 0;                                              // the component
+  std::size_t at = 0;                                              // number of the component that is filled
   std::optional<std::pair<std::size_t, std::size_t>> merged = {};  // the merge (from, to); none: it is empty already
 };
 

@@ -16,8 +16,9 @@ using Columns = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 /// `covariates`, givens of the elements are included. The result has neither rows nor columns if nothing was observed.
 Columns features_of(const Engine& engine, std::int64_t subject, bool covariates);
 
-/// Returns a cluster number 0 .. k - 1 for each row: Lloyd's algorithm from k-means++ seeds (Arthur & Vassilvitskii
-/// 2007). The result is empty if there are no rows or columns.
+/// Clusters elements by their features for a random start: returns a number 0 .. k - 1 for each row of `x`, by Lloyd's
+/// k-means algorithm from k-means++ seeds (Arthur & Vassilvitskii 2007). The result is empty if there are no rows or
+/// columns.
 std::vector<std::int64_t> cluster(const Columns& x, std::int64_t k, Rng& rng);
 
 }  // namespace lehr

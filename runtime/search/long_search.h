@@ -13,8 +13,11 @@
 
 namespace lehr {
 
-/// Runs the search that the head of this file describes, with the arguments of run_search(). Returns nothing if there
-/// is no cheap way to begin, or if it has failed; the state of the beginning is then in place, and the report is empty.
+/// Searches where sweeps over all items are much work: finds where to begin by cheap sweeps (over a sample of the
+/// items, or annealed from a flat start), converges from there and from the start in place with all items, and improves
+/// the better result by annealing and moves of components, unless the search began by annealing a flat start. The
+/// arguments are those of run_search(). Returns nothing if there is no cheap way to begin, or if it has failed; the
+/// state of the beginning is then in place, and the report is empty.
 std::optional<Outcome> run_long_search(const Engine& engine, const SearchOptions& options, StartKind first,
                                        const OnSweep& on_sweep, SearchReport& report);
 

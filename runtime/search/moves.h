@@ -24,16 +24,17 @@ struct MoveReport {
     std::int64_t tried = 0,  // attempts
         accepted = 0;        // attempts that raised the ELBO and stayed
   };
-  Kind merges,                      // two components became one
-      removals,                     // a component was emptied
-      splits,                       // a component was divided in two
-      orders;                       // components were sorted by size
+  Kind merges,                      // attempts to make one component of two
+      removals,                     // attempts to empty a component
+      splits,                       // attempts to divide a component in two
+      orders;                       // attempts to sort components by size
   std::int64_t sweeps = 0;          // sweeps of all moves, and of the run that follows them
   double before = 0;                // the ELBO before the moves, in nats
   std::vector<std::string> plates;  // names of the plates whose components could be moved
 };
 
-/// Tries moves until a round accepts none, then converges if any was accepted. `converged` is the outcome of the run
+/// Tries to improve a converged state by merges, removals, splits and sorting of components, until a round accepts none
+/// or the sweeps of MoveOptions are used up; then converges if any was accepted. `converged` is the outcome of the run
 /// whose state is in place; the final state has its ELBO or a higher one. The result is a function of options.seed. The
 /// iterations of the outcome are the sweeps made here.
 Outcome run_moves(const Engine& engine, const MoveOptions& options, const std::vector<Components>& components,

@@ -29,14 +29,14 @@ class CandidateSweeps {
   /// Continues the candidate, whose state is in place, until it has made `until` sweeps in all or its run has ended,
   /// and stores its state and ELBO. Returns false if it has failed.
   bool make(Candidate& a, std::int64_t until);
-  /// Returns true if the callback has stopped the run.
+  /// Returns true if the callback has returned false in any sweep, so that the search must end.
   bool stopped() const { return stopped_; }
 
  private:
-  const Engine& e_;
-  const OnSweep& on_sweep_;
-  SearchReport& report_;
-  bool stopped_ = false;
+  const Engine& e_;          // the engine of the search
+  const OnSweep& on_sweep_;  // the callback after each sweep
+  SearchReport& report_;     // the report in which sweeps are counted
+  bool stopped_ = false;     // true: the callback has returned false
 };
 
 /// Races starts and returns the candidates that remain, in the order in which they should converge: the best; the one
@@ -48,7 +48,7 @@ class CandidateSweeps {
 std::vector<Candidate> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
                             const OnSweep& on_sweep, SearchReport& report, std::vector<Candidate> begun = {});
 
-/// Returns the seed of the k-th random starts of a search, of which there is one of each kind.
+/// Returns the seed of the k-th random start of each kind in a search.
 inline std::uint64_t seed_of_starts(const SearchOptions& options, std::int64_t k) {
   return options.seed + 7919 * static_cast<std::uint64_t>(k);
 }

@@ -13,8 +13,8 @@ std::optional<StartKind> start_kind(std::string_view name);
 /// Returns the name of a kind of start.
 std::string_view name_of(StartKind kind);
 
-/// Replaces q by a random start. Call it after Engine::prepare, with all weights 1. Returns 0 or a status of the
-/// generated code.
+/// Replaces all factors (q) by a random start of this kind. Call it after Engine::prepare, with all weights 1. Returns
+/// 0 or a status of the generated code.
 std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
 /// The result of start_with_fallback().
 struct StartResult {

@@ -18,14 +18,14 @@ namespace lehr {
 /// The options of the search. A "length" is the number of sweeps of the best converged run.
 struct SearchOptions : AutoOptions {
   std::int64_t starts = 2;         // random starts of each kind in a race
-  std::int64_t leaders = 2;        // candidates that converge at least
+  std::int64_t leaders = 2;        // how many candidates run until they converge, at least
   std::int64_t patience = 4;       // more converge while results differ, until the search has made this many lengths
   std::int64_t spare_lengths = 3;  // lengths up to which further candidates are annealed in any case; half of that,
-                                   // rounded down, if the leaders agree
-  std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
+                                   // rounded down, if the leaders agree; up to 12 if they differ and sweeps are cheap
+  std::int64_t melts = 1;          // flat starts that are annealed where items have proportions of their own
   std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
   double move_fraction = 1;        // sweeps allowed to moves, relative to all sweeps before them
-  std::int64_t splits = 2;         // attempts to split each component, see MoveOptions
+  std::int64_t splits = 2;         // attempts to split each component in the first round of moves
   bool one_optimum = false;  // true: the ELBO has one optimum, so a search ends when the first start has converged
   /// True: a search ends when starts agree. It requires an ELBO after every sweep, and a model without discrete latent
   /// variables, since none of them are annealed.
@@ -46,25 +46,26 @@ struct SearchReport : AutoReport {
   /// The record of one start in the report: how its factors were initialised, and what became of its candidate. In a
   /// race, the candidates of several starts make a few sweeps, and only the better half go on.
   struct Start {
-    StartKind kind;           // how it was made
+    StartKind kind;           // how the factors were initialised
     std::uint64_t seed;       // seed of the start
     std::int64_t sweeps = 0;  // sweeps of its candidate
     double elbo = 0;          // last ELBO of the candidate; NaN: it failed
-    bool same = false;        // true: another candidate had reached the same ELBO, or it was on its way to that
-    bool leader = false;      // true: it went on after the race
-    bool converged = false;   // true: it ran to its end, which may be the limit of sweeps
+    bool same = false;        // true: another candidate had the same ELBO, or this one was on its way to its solution
+    bool leader = false;      // true: it went on towards convergence, after the race if there was one
+    bool converged = false;   // true: it ran to its end, which may be the limit of sweeps; false: dropped, or failed
   };
   std::vector<Start> starts;       // all starts, in order
   bool agree = false;              // true: starts agreed on the solution, so the search ended
   std::string one_optimum;         // why there is one optimum, as a clause; empty: there may be several
-  MoveReport moves;                // what the moves did
+  MoveReport moves;                // what the moves of components did
   std::int64_t sweeps = 0;         // sweeps of all candidates and moves
   std::int64_t sample = 0;         // items of the sample, or of a minibatch, with which a long search began; 0: none
   std::int64_t sample_sweeps = 0;  // sweeps over the sample, or steps from minibatches
 };
 
-/// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind
-/// `first`, is one of the candidates. The result is a function of the seed.
+/// Searches for the best optimum of the ELBO by coordinate ascent from many starts, annealing and moves of components,
+/// and leaves the best state in place. The state in place at the beginning, a start of the kind `first`, is one of the
+/// candidates. The result is a function of the seed.
 Outcome run_search(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report);
 

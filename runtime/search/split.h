@@ -8,13 +8,13 @@
 
 namespace lehr {
 
-/// How the elements of a component are divided.
+/// How the elements of a component are divided in two, of which a split move gives one part to another component.
 enum class SplitRule {
   two_means,  // by k-means with two centres
-  ball,       // an element far from the mean, with its nearest quarter of the elements
-  few,        // up to three random elements
-  half,       // a random half
-  early       // the first half of every run of consecutive elements, for chains
+  ball,       // one part is an element far from the mean, with its nearest quarter of the elements
+  few,        // one part is up to three random elements
+  half,       // one part is a random half
+  early       // one part is the first half of every run of consecutive elements, for chains
 };
 
 /// Returns the smaller part of a division of `members`, ascending; empty if the rule finds no part, as for fewer than

@@ -10,8 +10,8 @@ namespace lehr {
 
 /// A value that belongs to a row (a node) and a column (another node, perhaps of another kind).
 struct Tie {
-  std::int64_t row, column;
-  double value;
+  std::int64_t row, column;  // numbers of the two nodes
+  double value;              // strength of the tie
 };
 
 /// Returns coordinates of each row: left singular vectors, one a column, of the matrix of ties after its rows and

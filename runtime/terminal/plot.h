@@ -5,13 +5,16 @@
 
 namespace lehr {
 
-/// Characters of a plot: Braille patterns (2 x 4 dots in each) or ASCII.
-enum class PlotStyle { braille, ascii };
+/// The characters of which a plot in a terminal consists.
+enum class PlotStyle {
+  braille,  // Braille patterns, 2 x 4 dots in each character
+  ascii     // ASCII characters, one dot in each
+};
 
 /// Returns the style for plots on this terminal: Braille if the locale in the environment is UTF-8, otherwise ASCII.
 PlotStyle terminal_style();
 
-/// Plots y against its index, as text that ends with a newline.
+/// Plots y against its index as a curve for a terminal; returns text that ends with a newline.
 ///
 /// The curve takes `width` columns and `height` lines besides the axes; smaller sizes are raised to 10 x 2. The largest
 /// and the smallest value are printed on the left, the first and the last index below, and `title`, unless empty,

@@ -25,7 +25,7 @@ struct PrintedCharacter {
   std::string shown;               // what is printed
   std::size_t columns = 1;         // width of `shown`: 1, or the length of an escape
 };
-/// Splits a text into the characters that are printed.
+/// Splits a text from a user's file into its characters, each as it is safe to print.
 std::vector<PrintedCharacter> printed_characters(std::string_view text);
 
 /// Returns the text as one safe line: tabs and line breaks are escaped too, and "..." follows after `most` characters.
@@ -38,7 +38,8 @@ std::string printable_message(std::string_view text, std::size_t most = 600);
 
 /// Prints a message to stderr, made safe by printable_lines(). A failure to write is ignored.
 void print_to_stderr(std::string_view message);
-/// Formats a message and prints it to stderr, as print_to_stderr() does.
+/// Formats a message with these arguments and prints it to stderr, made safe for a terminal by printable_lines(). A
+/// failure to write is ignored.
 template <class First, class... Rest>
 void print_to_stderr(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
   print_to_stderr(std::string_view(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)));

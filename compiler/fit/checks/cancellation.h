@@ -11,34 +11,36 @@
 
 namespace lehr {
 
-/// An estimate of the rounding error, and its main source.
+/// An estimate of how many nats of the ELBO are lost to rounding, and where most of it comes from; for a warning.
 struct CancellationError {
   /// The estimated rounding error of the ELBO, in nats: the sum over all terms.
   double nats = 0;
   /// The largest number whose log gamma function or square is formed; for squares, a mean in units of its standard
   /// deviation.
   double largest = 0;
-  /// The rounding error that comes from the largest number, in nats.
+  /// The part of the rounding error that comes from the largest number alone, in nats.
   double of_largest = 0;
-  /// The name of the largest number: "p.a", "theta.concentration[2, 0]", or an observed variable.
+  /// The name of the largest number, for messages: "p.a", "theta.concentration[2, 0]", or an observed variable.
   std::string name;
 };
 
-/// If a single number has a larger rounding error, in nats, the ELBO is useless.
+/// If the log gamma function of a single number has a larger rounding error, in nats, the ELBO is useless and the run
+/// is a numerical failure.
 inline constexpr double kMaxRoundingError = 1;
 
-/// Formats a row-major position as indices, "[3, 0]"; returns an empty string for a number without axes.
+/// Formats a row-major position in an array as indices, "[3, 0]", to name a number in messages. Returns an empty string
+/// for an array without axes.
 std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position);
 
-/// Estimates the error from log gamma functions, of parameters of the factors and of observed values (counts). Returns
-/// nullopt if the sum of all errors is below a thousandth of a nat.
+/// Estimates the rounding error of the ELBO from log gamma functions, of parameters of the factors and of observed
+/// values (counts). Returns nullopt if the sum of all errors is below a thousandth of a nat.
 std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, const schedule::Schedule& s,
                                                         const BoundData& data,
                                                         const std::vector<NamedArray>& posterior);
 
-/// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
-/// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 if the sum of all errors is below a
-/// thousandth of a nat.
+/// Estimates the rounding error of the ELBO from squares of means: it adds and subtracts m^2 / sd^2 of each mean m of a
+/// real variable. `posterior` must be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 if
+/// the sum of all errors is below a thousandth of a nat.
 CancellationError square_cancellation(const model::Model& m, const schedule::Schedule& s,
                                       const std::vector<NamedArray>& posterior);
 

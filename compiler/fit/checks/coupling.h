@@ -14,20 +14,21 @@
 
 namespace lehr {
 
-/// Two numbers whose means are coupled by |H_ab| / sqrt(H_aa H_bb), where H is the expected negative Hessian of the log
-/// joint density. If the posterior of the two is Normal, this is their correlation. The standard deviation of each
-/// factor is then too small by the factor sqrt(1 - correlation^2).
+/// Two numbers of the model whose means are coupled by |H_ab| / sqrt(H_aa H_bb), where H is the expected negative
+/// Hessian of the log joint density; for a warning. If the posterior of the two is Normal, this is their correlation.
+/// The standard deviation of each factor is then too small by the factor sqrt(1 - correlation^2).
 struct CorrelatedPair {
   /// The names of the two numbers: "a", "beta[3]".
   std::string first, second;
   double correlation = 0;  // strength of the coupling, from 0 to 1
-  /// The statement that makes the two variables one factor, "guide joint(a, beta)"; empty: there is none.
+  /// The statement to suggest, which makes the two variables one factor: "guide joint(a, beta)". Empty: there is none.
   std::string guide = {};
-  /// The variables that `guide` joins; empty if no guide could join the two. Checkpoints do not store them.
+  /// The variables that the guide would join. Empty for two numbers of one variable, and if the two factors have more
+  /// than 200 numbers, so that no guide is suggested. Checkpoints do not store them.
   std::vector<model::VariableId> members = {};
 };
 
-/// Two variables with more pairs of elements in common terms than this are skipped.
+/// A pair of variables with more pairs of elements in common terms than this is not tested for coupling.
 inline constexpr std::size_t kMaxPairs = 500;
 /// Finds couplings above `least` between global Normal and MvNormal factors, for each pair of variables the strongest
 /// one, in descending order. A variable and itself are a pair too: its elements have separate factors. Points, chains,
@@ -45,8 +46,8 @@ std::vector<CorrelatedPair> correlated_pairs(Instance& instance, const Analysed&
 void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Model& resolved,
                          const density::ExpandOptions& options);
 
-/// Returns suggestions, as phrases for a message, of how to keep the correlation where no guide can: other models, or
-/// centred covariates. Returns none if a variable of such a coupling has limits.
+/// Returns suggestions, as phrases for a message, of how to account for the correlation of couplings without a guide:
+/// "one MvNormal for both" and "centred covariates". Returns none if a variable of such a coupling has limits.
 std::vector<std::string> other_remedies(const std::vector<CorrelatedPair>& couplings, const Analysed& analysed);
 
 }  // namespace lehr

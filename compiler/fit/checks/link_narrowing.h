@@ -9,14 +9,15 @@
 namespace lehr {
 
 /// Returns the names of the global continuous variables that occur in a term with a local bound (logistic, softmax,
-/// absolute value). Variables in a term with the auxiliary variable of a probit link or a limit are listed, too. Point
-/// factors are excluded. Members of a joint factor are listed by their own names.
+/// absolute value), or with the auxiliary variable of a probit link or a limit. A note after the fit says that their
+/// standard deviations are too small. Point factors are excluded. Members of a joint factor are listed by their own
+/// names.
 std::vector<std::string> narrowed_by_links(const Analysed& analysed);
 
 /// Returns the names of the variables in logistic and probit links whose prior has a latent scale, such as the effects
-/// of a mixed model. With few observations an element, their precision is too large by a bound of the link or by an
-/// auxiliary variable. Empty if some predictor is not a sum of real variables times data, so that its expectation
-/// cannot take the place of the bound.
+/// of a mixed model. With few observations for each element, the precision of that prior is inferred too large because
+/// of a bound or an auxiliary variable; a note after the fit suggests to take the expectation of the link instead.
+/// Empty if some predictor is not a sum of real variables times data, so that this is impossible.
 std::vector<std::string> effects_in_links(const Analysed& analysed);
 
 }  // namespace lehr

@@ -7,8 +7,9 @@
 
 namespace lehr {
 
-/// Returns a clause about the observed real number that is farthest from the median of its column: "; x[30, 0] lies
-/// 2e+06 times as far from the median as half of the values". Empty if no value is ten thousand times as far.
+/// Returns a clause to end a message about a numerical failure with. It names the observed real number that is farthest
+/// from the median of its column: "; x[30, 0] lies 2e+06 times as far from the median as half of the values". Empty if
+/// no value is more than ten thousand times as far.
 std::string outlier_clause(const model::Model& m, const BoundData& data);
 
 }  // namespace lehr

@@ -11,12 +11,12 @@
 
 namespace lehr {
 
-/// The effect of changed last bits on the result of one sweep.
+/// How much the result of one sweep changes if the last bits of data and sums are changed at random.
 struct Rounding {
   /// The largest change of a mean or standard deviation, in units of the factor's standard deviation; of points,
   /// relative to the largest point of the variable.
   double moved = 0;
-  std::string name;  // name of the variable that changed most
+  std::string name;  // name of the variable with the largest change `moved`
   double nats = 0;   // the largest change of the ELBO
 };
 
@@ -26,11 +26,13 @@ struct RoundingLimits {
   double digits;  // above it, the run gets a warning; in 64 bits fewer than six digits are then reliable
   double lost;    // above it, the solution may be determined by rounding: the run fails
 };
-/// The limits for items computed in 64 bits.
+/// The limits of Rounding::moved for items computed in 64 bits: a warning above 1e-7, a failed run above 1e-4.
 inline constexpr RoundingLimits kInDouble{1e-7, 1e-4};
-/// The limits for items computed in 32 bits. Both are equal: such a run gets no warning, it passes or fails.
+/// The limits of Rounding::moved for items computed in 32 bits. Both are equal: such a run gets no warning, it passes
+/// or fails.
 inline constexpr RoundingLimits kInSingle{1e-2, 1e-2};
-/// If rounding changes the ELBO by more nats than this, the ELBO cannot show which factors are coupled.
+/// With ill-scaled data, a solution is useless if changed last bits change the ELBO by more nats than this. The ELBO
+/// then cannot show which factors are coupled.
 inline constexpr double kMaxElboChange = 1e-2;
 
 /// Measures the effect of changed last bits on a sweep from the current factors: on the ELBO, and on the means and
@@ -40,25 +42,26 @@ inline constexpr double kMaxElboChange = 1e-2;
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
                                  const SweepOptions& options);
 
-/// Returns true if some data are real numbers or vectors: only their squares can lose digits.
+/// Returns true if some data (observed values or covariates) are real numbers or vectors. Without such data a solution
+/// need not be checked for rounding: only squares of real numbers lose digits.
 bool has_real_data(const model::Model& model);
 
-/// A reason to distrust a solution.
+/// What check_precision() found: that rounding spoils a solution, or costs it digits.
 struct PrecisionProblem {
   std::string text;  // a sentence for the user
   bool lost = true;  // true: the solution is useless; false: it has fewer digits
 };
 
-/// Examines a solution. `far` are data columns far from zero. Returns a problem if the sweeps of rounding() fail, or if
-/// Rounding::moved is above `bar.lost` (the solution is useless) or `bar.digits` (it has fewer digits). With far
-/// columns, the solution is also useless if rounding changes the ELBO by more than kMaxElboChange, or if separate
-/// factors are strongly coupled. Otherwise returns nullopt.
+/// Checks whether a solution depends on the rounding of data and sums. `far` are ill-scaled data columns. Returns a
+/// problem if the sweeps of rounding() fail, or if Rounding::moved is above `bar.lost` (the solution is useless) or
+/// `bar.digits` (it has fewer digits). With far columns, the solution is also useless if rounding changes the ELBO by
+/// more than kMaxElboChange, or if separate factors are strongly coupled. Otherwise returns nullopt.
 std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
                                                 bool locals, const std::vector<IllScaledColumn>& far,
                                                 const SweepOptions& options, const RoundingLimits& bar = kInDouble);
 
-/// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if `far` is
-/// empty.
+/// Returns a clause that describes the first of some ill-scaled data columns, "; 'x' lies at ...", to end a message
+/// about rounding with. Empty if `far` is empty.
 std::string far_column_clause(const std::vector<IllScaledColumn>& far);
 
 }  // namespace lehr

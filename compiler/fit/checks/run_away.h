@@ -13,10 +13,12 @@
 
 namespace lehr {
 
-/// Returns the name of a variable with an improper prior that the ELBO does not hold: it is no lower after a few sweeps
-/// from where the variable is a million times larger (or a positive one smaller), and the variable stays there. If only
-/// several of them together can grow, it is the first one. Components that a latent category selects are left out.
-/// Returns nothing if there is none. The factors of the instance stay. All items must be in memory.
+/// Returns the name of a variable with an improper prior whose posterior is improper too, so that the fit is a
+/// numerical failure. The test moves its factor until the variable is a million times larger, or a million times
+/// smaller: after a few sweeps the ELBO is no lower than before (but for 0.01 nats), and the variable is still far
+/// away. If only several of them together can grow, it is the first one. An element is named with its indices.
+/// Components that a latent category selects are left out. Returns nothing if there is none. The factors of the
+/// instance are restored. All items must be in memory.
 std::optional<std::string> run_away(Instance& instance, const schedule::Schedule& schedule, const model::Model& m,
                                     const SweepOptions& options);
 

@@ -13,10 +13,10 @@
 
 namespace lehr {
 
-/// A point that has run to 0.
+/// A point factor that has run to 0, where the density of its prior is infinite; for a warning.
 struct UnboundedPoint {
-  std::string name;    // name of the point: "a[2]"
-  std::string family;  // family of the point's prior
+  std::string name;    // name of the point, with indices: "a[2]"
+  std::string family;  // family of the point's prior: "Gamma"
 };
 
 /// Finds the first positive point below 1e-10 whose prior has no maximum inside its support (math::Factor::interior).

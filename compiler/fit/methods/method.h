@@ -26,7 +26,7 @@ namespace lehr {
 /// What a run of variational tempering reports: the grid of temperatures, its normaliser and the final temperature
 /// (Mandt, McInerney, Abrol, Ranganath & Blei 2016).
 struct TemperingReport : TemperReport {
-  /// The grid of temperatures T from 1 to the hottest, ascending.
+  /// The grid of temperatures T on which the final temperature has a distribution: from 1 to the hottest, ascending.
   std::vector<double> temperatures;
   /// How log C(T) was computed: "exact", "prior" or "posterior"; see NormaliserKind.
   std::string normaliser;
@@ -34,13 +34,15 @@ struct TemperingReport : TemperReport {
   /// prior ("prior"), or that of a sample of the items. `error` is empty where log C(T) is computed from all items
   /// without random draws.
   std::vector<double> log_c, error;
-  /// True if every item has its own temperature.
+  /// True if every item has a temperature of its own; false: one for all items.
   bool local = false;
-  /// True if coordinate ascent at temperature 1 follows the tempered phase.
+  /// True if coordinate ascent at temperature 1 follows the tempered phase, so that the result is the posterior of the
+  /// model itself.
   bool finished = false;
 };
 
-/// What a run reports besides its outcome, by kind of method; std::monostate for methods with nothing to report.
+/// What a run reports besides its outcome, for fit.json and the terminal, by kind of method; std::monostate for methods
+/// with nothing to report.
 using Report = std::variant<std::monostate, SearchReport, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
 
 /// Converts a report to the entries that it adds to fit.json: "annealing", "search" and "one_optimum", "tempering" or
@@ -54,21 +56,23 @@ std::string describe(const Report& report, const Outcome& outcome);
 std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome);
 
 /// What a method requires of the analysis, of the generated code and of memory. Fitting analyses and compiles the model
-/// accordingly. `streams` is no requirement: it says what the method can do.
+/// accordingly. `streams` is no requirement: it says that the method can do without all items in memory.
 struct Requirements {
-  bool batches = false;            // the statistics of minibatches can be scaled up
-  bool gradients = false;          // natural gradients of global blocks are computed
-  bool item_temperatures = false;  // every item has its own inverse temperature
-  bool draws = false;              // every factor is a sample factor: a sweep draws values (Gibbs sampling)
-  bool envelope = false;           // intervals that contain all runs of a sampler of spins and bits (exact sampling)
-  bool likelihood = false;         // the temperature divides the log likelihood only, and not the log prior
-  bool invariances = false;        // changes of basis between sweeps are wanted (schedule::Invariance)
-  bool streams = false;            // the method accepts out-of-core items, read a few at a time
-  std::int64_t window = 0;         // how many items' factors are in memory at a time; 0: those of all items
+  bool batches = false;            // sums over a minibatch of items can be scaled up to all items (SVI)
+  bool gradients = false;          // natural gradients of global blocks are computed, for adaptive step sizes
+  bool item_temperatures = false;  // every item has its own inverse temperature, which weights its log density
+  bool draws = false;              // sample factors in place of variational ones: a sweep draws values (Gibbs sampling)
+  /// Code for intervals that contain all runs of a sampler of spins and bits (exact sampling).
+  bool envelope = false;
+  /// A temperature divides the log likelihood only, and not the log prior (parallel tempering).
+  bool likelihood = false;
+  bool invariances = false;  // tables for changes of basis between sweeps (schedule::Invariance)
+  bool streams = false;      // the method accepts out-of-core items, read a few at a time
+  std::int64_t window = 0;   // how many items' factors are in memory at a time; 0: those of all items
 };
 
-/// The context of a run: the analysed model, its data, and the compiled instance, whose factors are at a start. The
-/// referenced objects must outlive the run.
+/// What prepare() of a method gets: the analysed model, its data, and the compiled instance, whose factors are at a
+/// start. The referenced objects must outlive the run.
 struct RunContext {
   /// The model with its density, conditionals and schedule.
   const Analysed& analysed;
@@ -78,11 +82,13 @@ struct RunContext {
   Instance& instance;
   /// The seed of the fit, and the number of this start, from 0.
   std::uint64_t seed, restart;
-  bool save_locals = false;            // true if draws of local variables are recorded
-  PredictivePlan predictive = {};      // which draws get log likelihoods and replicated data (sampling methods only)
-  StartKind start = StartKind::seeds;  // the kind of start at which the factors are
-  bool given = false;                  // true: start values were given by the caller
-  CentringOffsets references = {};     // offsets that were subtracted from far data; added back to what a run returns
+  bool save_locals = false;        // true if draws of local variables are recorded (sampling methods only)
+  PredictivePlan predictive = {};  // which draws get log likelihoods and replicated data (sampling methods only)
+  /// The kind of start that initialised the factors, before given ones replaced them.
+  StartKind start = StartKind::seeds;
+  /// True: factors given by the caller (an option, or another fit) replaced those of the start.
+  bool given = false;
+  CentringOffsets references = {};  // offsets that were subtracted from far data; added back to what a run returns
 
   /// Returns the engine: the compiled model as the methods of runtime/inference see it.
   const Engine& engine() const { return instance.engine(); }
@@ -96,16 +102,17 @@ struct PreparedRun {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
-  Report report = {};                     // the report as far as prepare() can fill it in
+  /// The report as far as prepare() can fill it in.
+  Report report = {};
   std::vector<Diagnostic> warnings = {};  // warnings that prepare() found
-  /// True: a converged run is at a fixed point of plain sweeps, where Fitting looks for correlated means of separate
-  /// factors.
+  /// True: a converged run is at a fixed point of plain sweeps. Fitting then looks for correlated means of separate
+  /// factors and for improper posteriors, and computes standard deviations by linear response.
   bool fixed_point = false;
   bool many_starts = false;  // true: the run tries starts of several kinds, so one that failed needs no warning
 };
 
-/// Returns true if these options ask to test the end of a run for a saddle point (runtime/inference/saddle.h), and the
-/// model and the precision of the code allow it.
+/// Returns true if the end of a run of coordinate ascent is to be tested for a saddle point
+/// (runtime/inference/saddle.h): the options ask for it, items are computed in 64 bits, and the model allows the test.
 bool tests_end(const CaviOptions& options, const RunContext& context);
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
@@ -118,7 +125,8 @@ struct Ascent {
   Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
-  /// Prepares a run of run_cavi. Does not fail.
+  /// Prepares a run of coordinate ascent (run_cavi) from the factors in the instance. Its end is tested for a saddle
+  /// point where annealing, given factors or a flat start may lead to one. Does not fail.
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
@@ -127,7 +135,7 @@ struct Ascent {
 struct AutomaticAscent {
   /// The options of the ascent and of the choice of temperatures.
   AutoOptions options;
-  /// Returns the empty set of requirements.
+  /// Returns the empty set of requirements; all items must be in memory.
   Requirements requirements() const { return {}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
@@ -171,7 +179,8 @@ struct AutomaticStochastic : Stochastic {
 
 /// How variational tempering computes log C(T), the log normaliser of the joint density at temperature T.
 enum class NormaliserKind {
-  /// `exact` where C(T) does not depend on latent variables, otherwise `posterior`.
+  /// Where C(T) does not depend on latent variables, its value at the start serves the whole run, and is reported as
+  /// "exact"; otherwise as `posterior`.
   automatic,
   /// Monte Carlo over the prior of the global variables, as published by Mandt et al. (2016).
   prior,
@@ -189,7 +198,7 @@ struct TemperSettings {
   /// The number of sweeps or steps between updates of the temperature. Default: 10 with the posterior normaliser, else
   /// 1.
   std::optional<std::int64_t> every;
-  NormaliserKind normaliser = NormaliserKind::automatic;  // how log C(T) is computed
+  NormaliserKind normaliser = NormaliserKind::automatic;  // from which variables' values log C(T) is computed
 };
 
 /// Coordinate ascent with variational tempering: the temperature is a latent variable with a factor of its own.
@@ -222,7 +231,8 @@ struct TemperedStochastic {
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
-/// Gibbs sampling: every sweep draws each block from its complete conditional. Each restart is one chain.
+/// Gibbs sampling: every sweep draws each block of latent variables from its complete conditional. Each restart is one
+/// chain.
 struct Gibbs {
   /// The numbers of warm-up sweeps and draws, and the thinning.
   GibbsOptions options;
@@ -269,7 +279,7 @@ std::optional<Error> not_by_minibatches(const model::Model& model);
 /// Returns nullopt if all are.
 std::optional<Error> not_binary(const model::Model& model, const conditionals::Conditionals& conditionals);
 
-/// The method of a fit with its options.
+/// The method of a fit with its options: each alternative is one method.
 using Method = std::variant<Ascent, SearchedAscent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
                             TemperedStochastic, Gibbs, ParallelTempering, Exact>;
 

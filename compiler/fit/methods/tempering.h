@@ -9,20 +9,22 @@
 
 namespace lehr {
 
-/// The temperature grid and normaliser of one run. Copies are cheap; they refer to the instance of the run.
+/// The temperature grid and the log normaliser log C(T) of one run of variational tempering. Copies are cheap; they
+/// refer to the instance of the run.
 class Tempering {
  public:
-  /// Chooses and computes the normaliser at the start. Fails with ExitCode::model if C(T) cannot be computed for the
-  /// model, or is not a number at the current factors.
+  /// Chooses the normaliser and computes it at the start. Fails with ExitCode::model if C(T) cannot be computed for the
+  /// model, or is not a number under the prior or at the current factors, whichever the settings choose.
   static Result<Tempering> make(const TemperSettings& settings, const RunContext& context);
 
-  /// Returns the grid for one temperature of all items, with a function that returns log C(T): for NormaliserKind
-  /// `posterior` from the current factors, otherwise as it was at the start.
+  /// Returns what a run with one temperature for all items needs: the grid, and a function that returns log C(T). For
+  /// NormaliserKind `posterior` it computes that from the current factors, otherwise it returns what it was at the
+  /// start.
   Grid grid() const;
-  /// Returns the grid for one temperature of each item, with a function that computes log C(T) by item from the current
-  /// factors.
+  /// Returns what a run with a temperature for each item needs: the grid, the copies of items, and a function that
+  /// computes log C(T) by item from the current factors.
   ItemTemperatureGrid items() const;
-  /// Returns the grid and the normaliser at the start.
+  /// Returns the report as it is before the run: the grid, and the normaliser at the start.
   const TemperingReport& report() const { return report_; }
 
  private:

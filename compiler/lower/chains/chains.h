@@ -1,7 +1,7 @@
 // Chains: blocks whose factor is one joint distribution over a whole sequence, not a product over its elements.
 //
 // The terms of the log joint give potentials: unary ones from terms with one element, joint ones from terms with
-// several. Elements of one term are neighbours, or a constant number of steps (the lag) apart. For `z[t] ~
+// several. Elements of one term are neighbours, or have a constant number of steps (the lag) between them. For `z[t] ~
 // Categorical(A[z[t-1]])` the log potentials of the pair (z[t-1], z[t]) = (j, k) are E[log A[j, k]].
 //
 // Exact inference takes time linear in the length: forward-backward for categories (Bishop 2006, section 13.2), a
@@ -15,56 +15,67 @@
 
 namespace lehr::loops {
 
-/// Emits the updates of chains. A sequence is given by the indices of all axes but the last; the last axis is its steps
-/// t.
+/// Emits the updates of chains: blocks with one joint factor for each whole sequence, by forward-backward (categories)
+/// or a Kalman smoother (Normal elements). Terms give unary potentials (of one element) and joint ones (of several
+/// elements, with constant lags between them); "pairs" are the expectations of products of elements in a joint one. A
+/// sequence is given by the indices of all axes but the last, which is its steps t.
 class Chains : Part {
  public:
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws), clamps_(clamps) {}
 
-  /// Declares the chain's entry in Layout::chains, and buffers for its pairs and entropies unless it is local.
+  /// Declares the memory for what the update of a chain computes beside the marginals of its elements: the expectations
+  /// of products of elements ("pairs"), and the entropies of sequences. They have buffers for all sequences or, if only
+  /// the item of a sequence needs them (Chain::local), work arrays that local_chain() declares.
   void declare_chain(BlockId b);
-  /// Declares work arrays of the open function for the pairs and entropy of a local chain; does nothing for others.
+  /// Declares, in the function that is open, the work arrays for the expectations of products ("pairs") and the entropy
+  /// of one sequence of a chain that is Chain::local; does nothing for other blocks.
   void local_chain(BlockId b);
   /// Emits the update of all sequences whose leading indices are `lead`.
   void update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks);
   /// Emits loops over the sequences whose leading indices are `lead`.
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. Used where a
-  /// factor does not come from an update of the chain: after initial values, loaded parameters or a seed.
+  /// Emits code that sets the expectations of products ("pairs") and the entropy of a sequence as if its elements were
+  /// independent. Used where a factor does not come from an update of the chain: after initial values, loaded
+  /// parameters or a seed.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns an expression for the expectation of a product of two or more atoms, which are elements of one sequence.
   /// The product must be one of Chain::products.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
-  /// Returns an expression for the entropy of a sequence's factor, times its copies.
+  /// Returns an expression that loads the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
-  /// the table, not for every element. Entropies of sequences leave out the means of those tables whose sums belong to
-  /// one term (adds_up_alone). Empty for other blocks.
+  /// the table, not for every element. If one term alone reads a table (adds_up_alone), the entropies of sequences
+  /// leave out its mean, which Stages::emit_finalise subtracts for all items together. Empty for other blocks, and for
+  /// chains that do not meet the conditions of singles().
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
-  /// Returns true if the chain's update adds the probabilities of its elements to the table's sums right away
-  /// (UpdateHooks::add_rows).
+  /// Returns true if the chain's update adds the probabilities of its elements to the sums of the table right away
+  /// (UpdateHooks::add_rows), so that no later loop over the item must. False if items are iterated or elements are
+  /// drawn.
   bool sums_in_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
   /// Returns, and forgets, the work arrays with the probabilities by step that the last updates of chains of categories
   /// have left. The sums over the item that follow read them from there rather than from the memory of the factors.
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
-  /// Emits code that adds a joint log potential. `t`: the step of the last of its elements; `lags`: how many steps
-  /// before it the others are; `events`: the event indices of all of them, in order of time.
+  /// A function that emits code which adds `value` to a joint log potential. `t`: the step of the last of its elements;
+  /// `lags`: how many steps before it the others are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
-  /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
-  /// of the item stage has a term with a pair and is updated from those of the last sweep.
+  /// Returns true if the expected products of elements (pairs) must outlive the update of their item, so that they need
+  /// buffers for all items. Either the stage is refreshed, or another block of the item stage has a term with a pair
+  /// and is updated from those of the last sweep.
   bool pairs_outlive_item(BlockId b) const;
   /// Emits loops that compute the log potentials of one sequence. Unary ones are added to `unary`. Joint ones are
   /// passed to `add`. With `homogeneous`, joint ones are computed at step 1 only, which stands for all steps.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool homogeneous, const AddPotential& add);
-  /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
+  /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step, so that
+  /// they are computed once for a sequence.
   bool is_homogeneous(BlockId b, const Uses& uses);
-  /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
+  /// Returns true if the joint potential that the term gives to neighbours of `v` is the same at every step, since
+  /// nothing else in the term depends on the step. True also if the term has no neighbours of `v`.
   bool is_homogeneous(const ArrayTerm& t, model::VariableId v);
   /// Returns true if the terms of the item stage read the pairs of neighbours of the chain as sums over the steps only.
   /// The array of pairs then needs no axis of steps. It is false if the chain reaches back several steps.
@@ -116,12 +127,15 @@ class Chains : Part {
   /// Emits code that computes the forward message into step t > 0 from the one before and the joint potentials.
   /// `log_scale` becomes the logarithm of the factor that the stored message lacks.
   void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
-  /// Emits code that computes the forward message into the first element; `log_scale` as in pass_products.
+  /// Emits code that computes the forward message into the first element. `log_scale` becomes the logarithm of the
+  /// factor that the stored message lacks.
   void open_products(const Messages& m, ScalarId log_scale);
-  /// What `emit` returns: the shift of the exponentials, and the sum of the products.
+  /// What emit() returns: the shift of the exponentials of the unary log potentials, and the sum of the products.
   struct Emitted {
-    ExprId top;    // what was subtracted before exp
-    ScalarId sum;  // of the unnormalised message
+    /// What was subtracted from the unary log potentials before exp.
+    ExprId top;
+    /// The sum of the unnormalised message over all histories.
+    ScalarId sum;
   };
   /// Emits code that exponentiates the unary log potentials at t, shifted by their largest. It multiplies them by the
   /// forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
@@ -149,9 +163,11 @@ class Chains : Part {
   /// adds `value` in every product (of k with the values of the history that the lags name). It subtracts `value` times
   /// the joint log potential from the entropy.
   void put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value);
-  /// Emits code that sets the expectations of products to 0 where several histories or steps add to one.
+  /// Emits code that sets the expectations of products to 0 before the backward pass, if several histories or steps add
+  /// to one of them: the chain reaches back several steps, or the products are sums over the steps.
   void clear_together(const Messages& m);
-  /// Emits code that sets the probabilities at t to 0 where several histories add to one.
+  /// Emits code that sets the probabilities at t to 0, if the chain reaches back several steps: several histories then
+  /// add to one probability. Emits nothing for other chains.
   void clear_marginal(const Messages& m, ExprId t);
   /// Emits a store of the probability of value k at t, or an addition where several histories add to one.
   void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
@@ -194,12 +210,16 @@ class Chains : Part {
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
 
-  /// The uses of single elements: those that are rows of tables, and those of the first element alone.
+  /// The uses that give unary potentials of a chain of categories, in two groups: rows of tables, whose exponentials
+  /// are multiplied at each step, and uses of the first element alone, which go into its message.
   struct UnaryUses {
-    Uses rows, first;  // rows of tables; potentials of the first element
+    /// Uses whose unary potentials are rows of tables; uses of the first element alone, as its initial
+    /// distribution.
+    Uses rows, first;
   };
-  /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
-  /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
+  /// Returns the uses that give unary potentials (of single elements), if their exponentials can be formed with tables:
+  /// each is a row of a table or of the first element alone. Returns nothing if there are other ones, no rows, or
+  /// observed values, if the chain is not local, or if its stage is refreshed.
   std::optional<UnaryUses> singles(BlockId b, const Uses& uses) const;
   /// Returns true if the use is a unary potential: the atom at position `use` of the term is the only element of its
   /// sequence there. Returns false if the term has another element of that sequence, a constant number of steps away.
@@ -207,7 +227,8 @@ class Chains : Part {
   /// Returns true if the term is a table times one atom whose indices are plain index variables. Its statistic is then
   /// a sum over elements of the chain.
   bool is_element_sum(const ArrayTerm& t, std::size_t use) const;
-  /// Returns true if the use is a row of a table along the values.
+  /// Returns true if the use is a unary potential that is a row of a table along the values of the category, as log
+  /// beta[w[t], k], whose exponentials can be formed with the table.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;
@@ -247,8 +268,10 @@ class Chains : Part {
   /// The covariance S of an element, its inverse, and the covariances with elements after it; of one element, or over
   /// the steps.
   struct Matrices {
-    BufferId covariance, precision;  // S and its inverse
-    std::vector<BufferId> cross;     // by lag, from 1
+    /// The covariance S of the element, and its inverse.
+    BufferId covariance, precision;
+    /// The covariances of the element with those after it: by lag, from 1.
+    std::vector<BufferId> cross;
   };
   /// Emits the update of one sequence of Normal or MvNormal elements.
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
@@ -269,7 +292,7 @@ class Chains : Part {
                  const EachStep& means);
   /// Declares the arrays that Matrices holds: for one element, or with an axis over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
-  /// Emits code that copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
+  /// Emits code that copies the matrices of one element. `t`, `to_t`: its step, if the arrays are over the steps.
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
             std::optional<ExprId> to_t);
   /// Emits code that computes the matrices of step t after the elimination of the elements before it. Returns an
@@ -311,12 +334,14 @@ class Chains : Part {
   /// Emits two loops over the components of an element: all pairs (j, l).
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
-  Terms& terms_;                                // loop nests of terms
-  FormulaLoops& formulas_;                      // formulas of families
-  Updates& updates_;                            // factors of single elements
-  Draws& draws_;                                // random numbers
-  Clamps& clamps_;                              // observed elements
-  std::map<BlockId, BufferId> marginals_ = {};  // see take_marginals
+  Terms& terms_;            // the part that emits loop nests of terms
+  FormulaLoops& formulas_;  // the part that emits formulas of families
+  Updates& updates_;        // the part that updates factors of single elements
+  Draws& draws_;            // the part that emits random numbers and draws
+  Clamps& clamps_;          // the part for observed elements of latent variables
+  /// The work arrays with the probabilities by step that the last updates of chains of categories have left, until
+  /// take_marginals() hands them over.
+  std::map<BlockId, BufferId> marginals_ = {};
 };
 
 }  // namespace lehr::loops

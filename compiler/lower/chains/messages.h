@@ -8,10 +8,13 @@
 
 namespace lehr::loops {
 
-/// The work arrays and facts of one sequence of categories, while its forward-backward code is written.
+/// The work arrays and facts of one sequence of categories, while its forward-backward code is written. "Over
+/// histories" means one axis for each of the `max_lag` last values, "over the steps" that the first axis is the step t.
 struct Chains::Messages {
-  BlockId block;                  // the chain
-  std::vector<ExprId> sequence;   // its indices, without the step
+  /// The block of the chain.
+  BlockId block;
+  /// The indices of the sequence: all but the step.
+  std::vector<ExprId> sequence;
   SizeId size;                    // number of values of the category
   std::int64_t max_lag;           // the largest lag: number of values in a history
   ExprId values, end;             // number of values of the category; number of elements of the sequence
@@ -21,23 +24,33 @@ struct Chains::Messages {
   BufferId scale;
   BufferId backward, message;  // of one step, over histories: the backward message, and a message under construction
   BufferId unscaled;           // of one step, over histories: the forward products before division by their sum
-  BufferId marginal;           // over the steps: probabilities of the values; may be the same array as `emission`
-  BufferId probs;              // the probabilities of the factor, in its buffer
-  bool summed;                 // pairs are stored as sums over the steps
-  ScalarId entropy;            // log Z minus the means of unary and joint log potentials
-  bool homogeneous;            // the joint potentials are the same at every step: arrays have one row of them
-  Uses all;                    // all uses of the chain in terms
+  /// Over the steps: the probabilities of the values, which are the result; may be the same array as `emission`.
+  BufferId marginal;
+  /// The buffer of the stored factor into which the probabilities are copied.
+  BufferId probs;
+  /// True if the expectations of products of neighbours are stored as sums over the steps.
+  bool summed;
+  /// The entropy of the sequence so far: log Z minus the means of the unary and joint log potentials.
+  ScalarId entropy;
+  /// True if the joint potentials are the same at every step: their arrays then have one row for all steps.
+  bool homogeneous;
+  /// All terms with elements of the chain, as its uses.
+  Uses all;
   /// The unary potentials are those of `singles`: rows of tables with exponentials, and potentials of the first
   /// element.
   bool by_rows;
-  UnaryUses singles;              // uses with unary potentials, if `by_rows`
-  const UpdateHooks* hooks;       // what the update's caller adds
-  BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
-  ScalarId start_top;             // their largest
+  /// The uses that give unary potentials, if `by_rows`; otherwise none.
+  UnaryUses singles;
+  /// What the caller adds to the emitted update: work before and after each element is stored, and options.
+  const UpdateHooks* hooks;
+  BufferId start;  // by rows: log potentials that the first element has besides rows; or invalid
+  /// The largest of the log potentials in `start`, which is subtracted before exp.
+  ScalarId start_top;
   BufferId transition, filtered;  // over the steps: exp(pair) with a shift; normalised forward messages
   BufferId emission, onward;      // over the steps: exp(unary) with a shift; emission * scale * backward message
-  ScalarId products;              // 1 as long as no sum underflowed
-  ScalarId top;                   // the shift of the joint potentials that were exponentiated last
+  /// 1 as long as no sum of products underflowed; with 0, messages are formed again in logarithms.
+  ScalarId products;
+  ScalarId top;  // the shift of the joint potentials that were exponentiated last
 
   /// Returns the first index of the joint log potentials of step t: 0 if they are the same at every step, otherwise t.
   ExprId row(ExprId t, ExprId zero) const { return homogeneous ? zero : t; }

@@ -29,10 +29,14 @@ class Blocks : Part {
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
-    const model::Variable& variable;  // whose axes are chosen from
-    const std::vector<bool>& fixed;   // by axis
-    bool wanted;                      // which of them: fixed axes, or the others
-    std::size_t given;                // leading axes whose indices the caller has
+    /// The variable over whose elements for_axes() emits loops; the other members say along which of its axes.
+    const model::Variable& variable;
+    /// By axis: true if the update fixes it to one element at a time (Updates::gather_axes).
+    const std::vector<bool>& fixed;
+    /// True if the fixed axes are chosen, false if the others are.
+    bool wanted;
+    /// The number of leading axes without loops, because the caller has their indices.
+    std::size_t given;
   };
   /// Emits loops over the chosen axes of a variable, from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
@@ -46,23 +50,24 @@ class Blocks : Part {
   /// from the block's own statement alone; improper ones become NaN.
   void initialise_from_prior(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that computes the expected statistics of the elements whose leading indices are `lead` from their
-  /// parameters. Observed entries get their values before. Pairs of chains that are not local are formed as if the
-  /// elements were independent.
+  /// parameters. Observed entries get their values before. Expected products of elements of a chain that is not
+  /// Chain::local are formed as if the elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.
   void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
 
  private:
-  /// Returns the uses in the block's own statements from which an initial factor can be formed. All other atoms of the
-  /// term must be stored, and the atom must not be an element before another one.
+  /// Returns the uses in the block's own statements from which an initial factor can be formed. All atoms of the term
+  /// must be stored. Unless the block is a chain, the atom must not be an element before another one (x[t - 1] in the
+  /// statement of x[t]).
   Uses prior_uses(BlockId b) const;
 
-  Terms& terms_;              // loop nests of terms
-  Residuals& residuals_;      // running sums
-  Updates& updates_;          // factors of single elements
-  Chains& chains_;            // factors of sequences
-  Integrals& integrals_;      // integrated auxiliary variables
-  HoistedSums hoisted_sums_;  // sums over data ahead of the elements
+  Terms& terms_;              // the part that emits loop nests of terms
+  Residuals& residuals_;      // the part for terms in residual form (running sums)
+  Updates& updates_;          // the part that updates factors of single elements
+  Chains& chains_;            // the part that updates chains (factors of sequences)
+  Integrals& integrals_;      // the part that integrates out auxiliary variables of draws
+  HoistedSums hoisted_sums_;  // the part that sums data ahead of the elements
 };
 
 }  // namespace lehr::loops

@@ -8,8 +8,8 @@
 
 namespace lehr::loops {
 
-/// Emits the functions of exact sampling. In place of a value, each element has the interval of all values that it can
-/// have in any run of the sampler.
+/// Emits the functions of exact sampling (coupling from the past) for models of spins and bits. In place of a value,
+/// each element has the interval of all values that it can have in any run of the sampler.
 class Envelope : Part {
  public:
   Envelope(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Blocks& blocks)
@@ -22,17 +22,20 @@ class Envelope : Part {
  private:
   /// The arrays with the lower and upper ends of a block's intervals, by element.
   struct Bounds {
-    BufferId least, most;  // lower ends, upper ends; over the axes of the variable
+    /// The lower ends; the upper ends. Both are over the axes of the variable.
+    BufferId least, most;
   };
   /// The lower and upper end of an expression's value.
   using Interval = std::pair<ExprId, ExprId>;
 
   /// Declares the arrays with the intervals of all blocks.
   void declare();
-  /// Returns the terms of the log joint as functions of single elements, without statistics of the items.
+  /// Returns the terms of the log joint with all their atoms, so that intervals can take the place of these. Terms that
+  /// the schedule has divided into sums over items are undivided, since such sums contain expectations.
   std::vector<ArrayTerm> terms();
-  /// Emits the function that finds the least coefficient of a pair of latent variables, which is negative if some pair
-  /// repels (EnvelopeFunctions::couplings). Returns its position in the program.
+  /// Emits the function that decides whether the model is attractive (EnvelopeFunctions::couplings): it finds the least
+  /// coefficient of a pair of latent variables, negative if some pair repels, and counts the terms with more than two.
+  /// Returns its position in the program.
   std::size_t emit_couplings();
   /// Emits the function that sets every interval to the whole support (EnvelopeFunctions::open). Returns its position
   /// in the program.
@@ -53,12 +56,13 @@ class Envelope : Part {
   /// Returns the buffer with the drawn values of a block.
   BufferId value_of(BlockId b) const;
 
-  std::vector<Bounds> bounds_;  // by block
+  /// The arrays with the intervals, by BlockId.
+  std::vector<Bounds> bounds_;
 
-  Terms& terms_;          // loop nests of terms
-  Residuals& residuals_;  // running sums
-  Updates& updates_;      // factors of single elements
-  Blocks& blocks_;        // updates of whole blocks
+  Terms& terms_;          // the part that emits loop nests of terms
+  Residuals& residuals_;  // the part for terms in residual form (running sums)
+  Updates& updates_;      // the part that updates factors of single elements
+  Blocks& blocks_;        // the part that updates whole blocks
 };
 
 }  // namespace lehr::loops

@@ -28,41 +28,59 @@ enum class StageMode {
 /// One term of the log joint that contains the fused category. It says what the term adds to the log odds of the
 /// category, and what the probabilities are added to.
 struct FusedUse {
-  const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
-  std::size_t atom = 0;                                  // position of the category's atom
-  /// Position of the one other local atom, of a stored block; none if there is none.
+  /// The term of the item stage; owned by the schedule.
+  const schedule::ItemStage::LocalTerm* term = nullptr;
+  /// Position of the category's atom (the indicator [z = k]) in the term.
+  std::size_t atom = 0;
+  /// Position of the one other atom of the term that is of a stored block of the item, to whose natural parameters the
+  /// probabilities are added; none if there is none.
   std::optional<std::size_t> partner;
-  IndexVarId value;  // the index variable that is the category's value
+  /// The index variable of the term that runs over the category's values.
+  IndexVarId value;
+  /// How the term enters the log odds of the category.
   enum class Kind {
-    table,   // a row of a table along the values, coefficient 1
-    vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
-    general  // anything else
+    /// The log odds are a row of a table along the values, with coefficient 1: log beta[w, k].
+    table,
+    /// The log odds are expected statistics of the partner, with coefficient 1, the same for all elements of the item:
+    /// log theta[k].
+    vector,
+    /// The log odds have any other form, and are added up for each element.
+    general
   } kind = Kind::general;
 };
 
 /// The plan of the code for one fused category, a local category whose probabilities are not stored. It says where the
-/// log odds come from, and in which work arrays the probabilities are formed.
+/// log odds come from (rows of tables, vectors of the item, other terms), and in which work arrays the probabilities
+/// are formed.
 struct FusedCategory {
-  BlockId block;                               // the category
-  const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
-  std::vector<FusedUse> uses;                  // all terms with the category
-  SizeId values;                               // number of values of the category
+  /// The block of the category; its elements are those of the items.
+  BlockId block;
+  /// The item stage whose items have the elements of the category.
+  const schedule::ItemStage* stage = nullptr;
+  /// One use for each term that contains the category.
+  std::vector<FusedUse> uses;
+  /// The number of values of the category.
+  SizeId values;
   /// True if probabilities are normalised products of exponentials. Exponentials of tables are taken once a sweep,
   /// those of vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
   /// True if the category is factored and the entropies of elements leave out the mean of their log odds. That mean is
   /// computed from sums that are formed anyway (lower_fused_entropy.cpp).
   bool entropy_from_sums = false;
-  // Work arrays over the values. `probs`: probabilities of an element, not normalised. `odds`: its log odds.
-  // `item_odds`: sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
+  /// Work arrays over the values. `probs`: unnormalised probabilities of an element. `odds`: its log odds. `item_odds`:
+  /// the sum of the item's vectors. `item_exp`: the exponentials of `item_odds`.
   BufferId probs, odds, item_odds, item_exp;
-  /// i64: positions along the last axis of the elements whose count is above 0. Invalid if no list is made.
+  /// i64: the positions along the last axis of the elements whose count is above 0, which alone are visited. Invalid if
+  /// all elements are visited.
   BufferId counted;
-  /// The number of positions in `counted`, if the item has one row of elements. Invalid: found row by row.
+  /// The number of positions in `counted`, if an item has one row of elements, listed before its passes. Invalid if the
+  /// positions are listed anew for each row.
   ScalarId counted_length;
-  /// What was subtracted from `item_odds` before exp, if formed before the branch on the last pass; otherwise invalid.
+  /// What was subtracted from `item_odds` before exp. Valid while each pass over an item begins with the code of these
+  /// exponentials, which all its visits of elements share; if invalid, each visit has that code itself.
   ExprId shift;
-  /// 1 while the exponentials of the vector come from parameters, otherwise 0 (lower_fused_vector.cpp). Invalid: never.
+  /// 1 while the exponentials of the item's vector come from the parameters of its factor, 0 while they come from its
+  /// expected statistics. Invalid if they never come from parameters.
   ScalarId direct;
 };
 
@@ -70,7 +88,8 @@ struct FusedCategory {
 /// share them, and the ELBO reads them. The others are work arrays of one generated function, which every item
 /// overwrites (Stages::declare_item_arrays).
 struct ItemArrays {
-  LocalSums sums;  // partial sums of the ELBO
+  /// The partial sums of the ELBO that the items of the stage add to.
+  LocalSums sums;
   /// By a later block of the item, its statistic, and whether the terms are tempered (Schedule::tempered): natural
   /// parameters to which fused categories add, over the axes after the item.
   std::map<std::tuple<BlockId, math::Stat, bool>, BufferId> partner_naturals;
@@ -80,24 +99,34 @@ struct ItemArrays {
 
 /// What one visit of a fused category to the elements of an item does with their probabilities, and where it adds them.
 struct FusedVisit {
-  const ItemArrays& arrays;  // where probabilities are added
-  bool final;                // true in the last visit of the item, which adds up statistics and entropies, too
-  StageMode mode;            // what the function does to its items
-  ExprId item_shift = {};    // of a factored category: what was subtracted from its vectors before exp
+  /// The arrays to which probabilities, energies and entropies are added.
+  const ItemArrays& arrays;
+  /// True in the last visit of an item, which also adds to statistics, energies and entropies (a seed adds no
+  /// entropies).
+  bool final;
+  /// What the function that contains the visit does to its items.
+  StageMode mode;
+  /// Of a factored category: what was subtracted from the item's vectors before exp.
+  ExprId item_shift = {};
 };
 
 /// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first
 /// axis is the position of the item in the group.
 struct FullRows {
-  BufferId exponentials, shift;  // of the vectors: exponentials by value; what was subtracted before exp
-  /// Natural parameters for the vector's block, by value; partial sums of them by value and lane.
+  /// By item of the group: the exponentials of its vector, by value; what was subtracted before exp.
+  BufferId exponentials, shift;
+  /// By item of the group: what the probabilities add to the natural parameters of the vector's block, by value;
+  /// partial sums of it, by value and lane.
   BufferId into, lanes;
-  /// By element of a tile: sum of exponentials; factors for `into`; factors for statistics.
+  /// By item and element of a tile: the sum of the exponentials; the factor with which they are added to `into`; the
+  /// factor with which they are added to the statistic of the table.
   BufferId total, scale, count;
 };
 
-/// Emits the code that visits the elements of fused categories: it forms each element's probabilities, adds them to all
-/// that needs them, and overwrites them. An item stage (Stages) calls it.
+/// Emits the code that visits the elements of fused categories (streams), whose responsibilities are not stored: it
+/// forms the probabilities of one element in a work array, adds them to statistics, natural parameters and entropies,
+/// and overwrites them by the next element's. Log odds are sums of rows of tables (log beta[w, k]), vectors of the item
+/// (log theta[k]) and other terms. An item stage (Stages) calls it.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -105,7 +134,8 @@ class FusedCategories : Part {
 
   /// Returns the plan of the fused category `z`, still without work arrays.
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
-  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::entropy_from_sums).
+  /// Returns the tables whose means the entropies of the elements of category `z` leave out
+  /// (FusedCategory::entropy_from_sums). StageFunctions::finalise subtracts these means for all items together.
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   /// Declares the work arrays of FusedCategory (probabilities, log odds, exponentials, list of counts) in the function
   /// that is open.
@@ -117,12 +147,13 @@ class FusedCategories : Part {
   /// factored category. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid
   /// for other categories.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
-  /// Emits the visit of all elements of an item; counts of zero are left out. It takes the exponentials of the item's
-  /// vectors before, unless FusedCategory::shift is valid, and sets FusedVisit::item_shift in its copy of `visit`. A
-  /// final visit ends with subtract_vector_means(), if the category has FusedCategory::entropy_from_sums.
+  /// Emits the visit of all elements of an item, which forms the probabilities of each and adds them to all that needs
+  /// them; elements that are counts of zero are left out, except by a sampler. The exponentials of the item's vectors
+  /// are formed before, unless FusedCategory::shift is valid. A final visit ends with subtract_vector_means(), if the
+  /// category has FusedCategory::entropy_from_sums.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
-  /// Declares, before the passes over an item, FusedCategory::direct for each category whose vector's exponentials may
-  /// come from parameters, and sets it for the first pass.
+  /// Declares, before the passes over an item, FusedCategory::direct for each category of which the exponentials of the
+  /// vector may come from parameters instead of expected statistics, and emits code that sets it for the first pass.
   void find_direct(std::vector<FusedCategory>& streams, ExprId item);
   /// Returns the stored block whose vector the category reads. The category must have exactly one use of kind vector.
   BlockId vector_block(const FusedCategory& s) const;
@@ -135,18 +166,21 @@ class FusedCategories : Part {
   /// Emits code that exponentiates a table, scaled by Weight::local. The largest entry of each row is subtracted
   /// before, and stored (Layout::exp_table, exp_shift). Also fills the transposed table, if there is one.
   void exp_table(ArrayId table);
-  /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
-  /// that are one vector and rows of one table. Enough counts of the data must be above zero.
+  /// Returns true if the items may have full rows of counts, whose elements are visited in tiles. Each item must be one
+  /// row of counts over a plate that is not nested. The log odds must be one vector and rows of one table, and the
+  /// category must have FusedCategory::entropy_from_sums. At least 40 % of the counts in the data must be above zero,
+  /// and more if the category has many values, whose number must be a constant.
   bool can_have_full_rows(const FusedCategory& s) const;
-  /// Returns true if the transposed exponentials for full rows were declared.
+  /// Returns true if the code visits the elements of the category in tiles (full rows of counts): the transposed
+  /// exponentials of its table were declared for that.
   bool has_full_rows(const FusedCategory& s) const;
   /// Declares and initialises the work arrays for a group of items with full rows.
   FullRows full_rows(const FusedCategory& s);
   /// Emits code that exponentiates the vector of one item, which is at position `u` of a group of items with full rows,
   /// into FullRows::exponentials.
   void form_row(const FusedCategory& s, const FullRows& r, ExprId u, ExprId item);
-  /// Emits loops that visit all elements of the group that begins with the item `first`; items from `end` on are left
-  /// out.
+  /// Emits loops that visit all elements of a group of four items with full rows, tile by tile. The group begins with
+  /// the item `first`; items from `end` on are left out.
   void visit_rows(const FusedCategory& s, const FullRows& r, ExprId first, ExprId end, const FusedVisit& visit);
   /// Emits code that copies what was added up for the natural parameters of the item at position `u` to
   /// ItemArrays::partner_naturals.
@@ -168,13 +202,15 @@ class FusedCategories : Part {
   /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
   /// Returns true if the exponentials of the category's vector can come from parameters without expected statistics
-  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, of a
-  /// stored block without observed elements, and x_of_vector() must have a result.
+  /// (FusedCategory::direct). The category must have FusedCategory::entropy_from_sums and exactly one vector, for
+  /// which x_of_vector() has a result. The vector's block must be stored, have an entropy, and be neither a chain nor
+  /// observed in part.
   bool can_be_direct(const FusedCategory& s) const;
   /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c, c the same for
   /// all k. Nothing if they are not.
   std::optional<std::string> x_of_vector(const FusedCategory& s) const;
-  /// Returns true if no update of another block of the item reads the expected statistics of the vector.
+  /// Returns true if no update of another block of the item reads the expected statistics of the vector, so that passes
+  /// before the last need not form them.
   bool is_sole_reader(const FusedCategory& s) const;
   /// Returns an expression for the product of the run-time weights on the log odds from a vector.
   ExprId vector_scale(const FusedUse& u);
@@ -192,8 +228,8 @@ class FusedCategories : Part {
     ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
     std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
   };
-  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, the elements
-  /// are visited one by one.
+  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, or the rows
+  /// are shorter than a tile, the elements are visited one by one.
   void visit_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit);
   /// Emits code that computes the sums of exponentials of a tile (FullRows::total). `low` becomes the number of sums
   /// that are below kUnderflow.
@@ -209,8 +245,9 @@ class FusedCategories : Part {
   void each_lane(const std::function<void(ExprId lane)>& body);
   /// Returns an expression for the count of element `e` of an item, or 0 if `e` is before `begin`.
   ExprId count_from(const FusedCategory& s, ExprId begin, ExprId item, ExprId e);
-  /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
-  /// It is the same for all values.
+  /// Returns an expression for the factor by which the exponentials of an element are multiplied when they are added to
+  /// the statistic or natural parameters that a use updates: the other factors of its term, times `scale`. It is the
+  /// same for all values.
   ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
   /// Emits a branch on FusedCategory::direct. If it is 1, exponentials come from the parameters x of the vector's block
   /// instead of its expected statistics: a loop over the values k has the code of `body(k, digamma(x[k]))`. Otherwise
@@ -246,24 +283,26 @@ class FusedCategories : Part {
   /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k. `scale` is 1
   /// over the sum of FusedCategory::probs.
   ExprId mean_odds(const Element& e, ExprId scale);
-  /// Returns true if the category can have FusedCategory::entropy_from_sums: it is factored, and the sums that hold its
-  /// means are of its terms alone.
+  /// Returns true if the category has FusedCategory::entropy_from_sums: it is factored, and each sum that holds one of
+  /// its means is of one of its terms alone. False if it is drawn, may be observed, has no entropy, or if sums by item
+  /// are requested (Interface::item_energies).
   bool is_summed(const FusedCategory& s) const;
   /// A function that emits the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
-  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a separate
-  /// loop before they are visited.
+  /// Returns true if the elements are counts (of an auxiliary source) of which many may be zero. Those above zero are
+  /// then listed by a separate loop, and only they are visited. False for a sampler, which draws all.
   bool has_empty_elements(const FusedCategory& s) const;
   /// Emits the loop that lists the positions with counts above 0 of one row (FusedCategory::counted). Returns their
   /// number.
   ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
-  /// Emits loops over the elements of an item; counts of zero are left out.
+  /// Emits loops over the elements of an item. Elements that are counts of zero are left out, except by a sampler
+  /// (has_empty_elements).
   void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);
   /// Emits the visit of one element: it computes the probabilities and adds them to what all uses update. A final visit
   /// also adds the entropy and, with LowerOptions::save_locals, stores the probabilities; one of StageMode::seed does
   /// neither.
   void visit_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
-  /// Returns the table that multiplies the statistic of a use.
+  /// Returns the table of a use of kind FusedUse::Kind::table, whose row gives log odds of the values.
   ArrayId table_of(const FusedUse& u) const;
   /// Returns an expression for the entry of the element's row at the value `k`, in an array of the table's shape.
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
@@ -272,11 +311,11 @@ class FusedCategories : Part {
   /// Returns the values of the index variables that the element (or its leading indices) gives in the term of a use.
   Env stream_env(const FusedCategory& s, std::size_t use, const std::vector<ExprId>& element) const;
 
-  Terms& terms_;        // loop nests of terms
-  Updates& updates_;    // factors of single elements
-  Energies& energies_;  // sums by item
-  Draws& draws_;        // random numbers
-  Clamps& clamps_;      // observed elements
+  Terms& terms_;        // the part that emits loop nests of terms
+  Updates& updates_;    // the part that updates factors of single elements
+  Energies& energies_;  // the part that adds up energies by item
+  Draws& draws_;        // the part that emits random numbers and draws
+  Clamps& clamps_;      // the part for observed elements of latent variables
 };
 
 }  // namespace lehr::loops

@@ -12,12 +12,18 @@ inline constexpr double kUnderflow = 1e-200;
 /// One element of a fused category while the code of its visit is written: where it is, and the scalars that its visit
 /// has computed.
 struct FusedCategories::Element {
-  const FusedCategory& stream;            // whose element it is
-  const std::vector<ExprId>& element;     // its indices
-  const FusedVisit& visit;                // what the visit does
-  std::vector<Env> envs;                  // by use: index variables that the element gives
-  std::vector<std::vector<ExprId>> rows;  // by use: indices of the table's row, without the value
-  ScalarId total, shift;                  // sum of the exponentials in `probs`; what was subtracted before exp
+  /// The plan of the category whose element it is.
+  const FusedCategory& stream;
+  /// The indices of the element, that of the item first.
+  const std::vector<ExprId>& element;
+  /// What the visit does with the probabilities of the element.
+  const FusedVisit& visit;
+  /// By use: the index variables of its term that the element determines, with their values.
+  std::vector<Env> envs;
+  /// By use: the indices of the row of its table that the element reads, without the value; empty for uses of other
+  /// kinds.
+  std::vector<std::vector<ExprId>> rows;
+  ScalarId total, shift;  // sum of the exponentials in `probs`; what was subtracted before exp
 };
 
 }  // namespace lehr::loops

@@ -21,7 +21,8 @@ class Lowering : Part {
  private:
   // ---- lower_layout.cpp
 
-  /// Declares a Size for each set of plates (Layout::size).
+  /// Declares the number of elements of each plate as a constant of the code or a size that it reads at run time
+  /// (Layout::size). An alias has the size of its set.
   void declare_sizes();
   /// Returns true if the size of the plate set becomes a constant of the code. The size must be given, and the set
   /// neither an item plate, nor nested, nor ordered.
@@ -36,8 +37,8 @@ class Lowering : Part {
   /// Declares the buffers of statistics, their tables and exponentials, residual sums, picks, partial ELBO sums, the
   /// ELBO, the random key and weights.
   void declare_arrays();
-  /// Declares Layout::exp_table and Layout::exp_shift of a table. The latter has one number for each row (all indices
-  /// but the last).
+  /// Declares the buffers for the exponentials of the entries of a table, and for what is subtracted from each of its
+  /// rows before exp (Layout::exp_table, exp_shift). A row has all indices but the last.
   void declare_exponentials(ArrayId table);
   /// Returns the axes of a statistic in memory order: the contiguous one last.
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
@@ -59,9 +60,9 @@ class Lowering : Part {
   /// One cached sum over items while the function that forms it is written: its statistic, the loops that it shares,
   /// and its total.
   struct CachedSum;
-  /// Returns the index variable of the last loop inside an item, if partial sums along it can be held in a small array.
-  /// There must be two loops or more, and this one must have a constant length of 4 to 64. The guards may only ask
-  /// whether data are present. Only for sums without axes.
+  /// Returns the index variable of the last loop inside an item if partial sums along it can be held in a small array,
+  /// which makes the sum a vector operation. There must be two loops or more, and this one must have a constant length
+  /// of 4 to 64. The guards may only ask whether data are present. Only for sums without axes.
   std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
   /// Emits code that adds the contribution of one item to a cached sum over all items (Statistic::is_cached). The code
   /// stands inside the loops of the function that forms the whole sum anew, after a factor in it has changed. `items`
@@ -71,10 +72,11 @@ class Lowering : Part {
   /// Records that the function at `position` reads the cached sum in the term, if there is one. Callers of the function
   /// then make the sum valid first.
   void require_cached(std::size_t position, const ArrayTerm& term);
-  /// Emits stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
+  /// Emits stores that mark cached sums as invalid, in functions that change factors in them: the sums over factors of
+  /// the block or, without a block, all. The caller of a function that reads such a sum then has it formed anew.
   void invalidate_cached(std::optional<BlockId> block = {});
-  /// Emits stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
-  /// priors must not read the tangent points of an earlier start.
+  /// Emits stores of 0 to the expected statistics of tangent points (of local bounds) that are not on items, so that a
+  /// start from the priors does not read those of an earlier start.
   void reset_tangents();
   /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
   /// local blocks (Schedule::local). Returns its position in the program.
@@ -84,52 +86,64 @@ class Lowering : Part {
   std::size_t emit_expectations(const std::string& name, bool local);
   /// Emits the function that updates a block outside the item stages. Returns its position in the program.
   std::size_t emit_update(BlockId b);
-  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
+  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable, so that
+  /// the function `elbo` counts the term as a local prior (ElboPart::local_prior) unless it is tempered.
   bool is_local(std::size_t origin) const;
-  /// Emits the function `elbo`, which computes the evidence lower bound and its parts (Interface::elbo_value).
+  /// Emits the function `elbo`, which computes the evidence lower bound of the current factors and five parts of it
+  /// (ElboPart), and writes them to Interface::elbo_value. The parts are the expected log density of all tempered
+  /// terms, the entropies of local, of all, and of discrete local factors, and the expected log prior of local
+  /// variables whose terms are not tempered. There are no numbers by statement.
   void emit_elbo();
   /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
   void emit_states();
   // ---- lower_invariance.cpp
 
-  /// Declares the buffers of an invariance and emits the function that fills them.
+  /// Declares the buffers of an invariance (a change of basis of latent variables that leaves the likelihood alone) and
+  /// emits the function that fills them, from which the runtime computes how the change moves the ELBO.
   InvarianceFunction emit_invariance(const schedule::Invariance& x);
   /// Emits code that adds the values of a term, without the atoms at these positions, to the entries of a buffer that
   /// the indices name.
   void add_entries(const ArrayTerm& term, const std::vector<std::size_t>& without, const std::vector<IndexId>& entry,
                    BufferId to);
-  /// Emits code that computes the moments and coefficients of a quadratic form.
+  /// Emits code that computes, for a quadratic form of an invariance, the sums of products of components over the
+  /// elements, and their coefficients.
   void add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to);
-  /// Emits code that computes the natural parameters of a follower that no form gives.
+  /// Emits code that computes, for a follower of an invariance (a matrix in quadratic forms), the natural parameters
+  /// that terms other than these forms give to its rows.
   void add_natural(const schedule::Follower& follower, const InvarianceFunction::Follower& to);
-  /// Declares the buffers of a shift and emits its functions.
+  /// Declares the buffers of a shift (of latent variables by constants, which leaves the likelihood alone) and emits
+  /// the functions that measure its effect on the ELBO and apply it.
   ShiftFunctions emit_shift(const schedule::Shift& x);
-  /// Emits code that adds up a sum over the elements of a transformed variable.
+  /// Emits code that adds up a sum over the elements of a transformed variable: their number, the expectations of their
+  /// components, or those of products of two. `to` has an axis for each of `components`.
   void add_moments(const schedule::OuterTerm& sum, const std::vector<IndexVarId>& components, BufferId to);
-  /// Emits code that adds the coefficient of a prior of a transformed variable to one of the buffers.
+  /// Emits code that adds the coefficients of a prior of a transformed variable to the buffers of that variable or,
+  /// negated, to those of the scale that multiplies the prior.
   void add_prior(const schedule::PriorTerm& prior, std::size_t variable, const InvarianceFunction& to);
-  /// Emits code that adds what the terms outside the transformed priors give to the natural parameters of a scale.
+  /// Emits code that computes, for a scale in transformed priors, what the terms outside these priors give to its
+  /// natural parameters.
   void add_rest(const schedule::RescaledPrior& scale, const InvarianceFunction::Scale& to);
 
   // ---- lower_program.cpp
 
-  /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
+  /// Marks the functions over items of a stage (update, seed, sum, refresh) as fit for 32-bit arithmetic, if no formula
+  /// in any of them needs 64.
   void allow_f32(const StageFunctions& stage);
 
-  Terms terms_;            // loop nests of terms
-  FormulaLoops formulas_;  // formulas of families
-  Lookups lookups_;        // solving for index variables
-  Residuals residuals_;    // running sums
-  Draws draws_;            // random numbers
-  Clamps clamps_;          // observed elements
-  Updates updates_;        // factors of single elements
-  Chains chains_;          // factors of sequences
-  Integrals integrals_;    // integrated auxiliary variables
-  Blocks blocks_;          // updates of whole blocks
-  Energies energies_;      // sums by item
-  FusedCategories fused_;  // fused categories
-  Stages stages_;          // item stages
-  Envelope envelope_;      // exact sampling
+  Terms terms_;            // the part that emits loop nests of terms
+  FormulaLoops formulas_;  // the part that emits formulas of families
+  Lookups lookups_;        // the part that solves for index variables
+  Residuals residuals_;    // the part for terms in residual form (running sums)
+  Draws draws_;            // the part that emits random numbers and draws
+  Clamps clamps_;          // the part for observed elements of latent variables
+  Updates updates_;        // the part that updates factors of single elements
+  Chains chains_;          // the part that updates chains (factors of sequences)
+  Integrals integrals_;    // the part that integrates out auxiliary variables of draws
+  Blocks blocks_;          // the part that updates whole blocks
+  Energies energies_;      // the part that adds up energies by item
+  FusedCategories fused_;  // the part that visits fused categories
+  Stages stages_;          // the part that emits the functions of item stages
+  Envelope envelope_;      // the part for exact sampling
 };
 
 }  // namespace lehr::loops

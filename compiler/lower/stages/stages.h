@@ -12,8 +12,9 @@
 
 namespace lehr::loops {
 
-/// Emits the generated functions of the item stages. An item stage updates the local blocks of each item (document,
-/// point, sequence), and adds up statistics.
+/// Emits the generated functions of the item stages. An item stage works on one item after another (document, point,
+/// sequence): in one or several passes it visits fused categories and updates stored local blocks, then it adds up
+/// statistics.
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
@@ -38,21 +39,28 @@ class Stages : Part {
   /// Emits the function over a range of items that updates, seeds, sums or refreshes them, by `mode`. Returns its
   /// position in the program.
   std::size_t emit_items(std::size_t step, StageMode mode);
-  /// Declares the work arrays that the items of one function share.
+  /// Declares the work arrays of one function over items, which every item overwrites: natural parameters to which
+  /// fused categories add, and parameters before an update. `sums` are the partial sums of the ELBO.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
   /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all parameters
   /// is at most `tolerance` times the sum of their absolute values. The pass after that is the last.
   struct IterationLimits {
-    ExprId iterations, tolerance;  // i64; f64
+    /// The most passes (i64); the relative change at which an item has converged (f64).
+    ExprId iterations, tolerance;
   };
   /// The item whose code is being written in one function: its stage and index, what is done to it, and the code's work
   /// arrays.
   struct ItemWork {
-    const schedule::ItemStage& stage;    // whose blocks are updated
-    ExprId item;                         // index of the item
-    StageMode mode;                      // what is done to it
-    const ItemArrays& arrays;            // work arrays and partial sums
-    std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
+    /// The item stage whose blocks the item has.
+    const schedule::ItemStage& stage;
+    /// The index of the item.
+    ExprId item;
+    /// What the function does to the item.
+    StageMode mode;
+    /// The work arrays of the function, and the partial sums of the ELBO.
+    const ItemArrays& arrays;
+    /// The plans of the fused categories of the item, in order of the blocks.
+    std::vector<FusedCategory> streams;
     /// True if sources and fused categories are formed once more after the last pass (emit_refresh).
     bool refreshed;
     /// True if the fused categories have been visited in this pass already: emit_pass() then updates stored blocks
@@ -61,15 +69,19 @@ class Stages : Part {
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
-    ScalarId moved, size;  // sum of |new - old|, sum of |old|
+    /// The sum of |new - old| over all numbers of the parameters; the sum of |old|.
+    ScalarId moved, size;
   };
   /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
   /// that draws of the block integrate out (Integrals).
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
-  /// Returns hooks that add, to the natural parameters of a stored block, what the fused categories have added up for
-  /// them.
+  /// Returns hooks for the update of a stored local block in a pass over its item, such as theta[doc] where z[doc, .]
+  /// is fused. They add to its natural parameters what the visits of the item's fused categories have added up for it
+  /// in this pass (ItemArrays::partner_naturals). They do nothing if no fused category adds to the block. `arrays` must
+  /// outlive them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
-  /// Called with the array of parameters before the update, the event indices, and the current value.
+  /// A function that emits code for one number of a factor's parameters, for each_parameter(). It gets the array of the
+  /// values before the update, the event indices of the number, and its current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
   /// Emits loops over all numbers of the parameters of one element's factor. Inside, `body` gets the array of their
   /// values before the update and the current value; this measures convergence.
@@ -90,17 +102,26 @@ class Stages : Part {
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
 
-  /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
+  /// What one function over items with full rows of counts works on. Enough of all counts in the data are above zero
+  /// (FusedCategories::can_have_full_rows) that zeros are visited too: elements are visited in tiles, of four items
+  /// together (lower_full_rows.cpp).
   struct FullWork {
+    /// The item stage that is lowered.
     const schedule::ItemStage& stage;
+    /// The only fused category of the stage, whose items have full rows of counts.
     const FusedCategory& stream;
+    /// The work arrays and partial sums of the function.
     const ItemArrays& arrays;
-    ExprId begin, end;  // of the items
+    /// The range of the items that the function works on.
+    ExprId begin, end;
   };
-  /// Returns the stage's one fused category if its items have full rows of counts and the mode updates or refreshes
-  /// them; otherwise nothing.
+  /// Returns the stage's only fused category if its elements are to be visited in groups of items (emit_full): the
+  /// items have full rows of counts (FusedCategories::has_full_rows), and the mode is a refresh, or an update of a
+  /// stage that iterates. Nothing for samplers, if the stage has no refresh, and if other blocks of it are fused,
+  /// chains or auxiliary sources.
   std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
-  /// Emits the loop over groups of four items with full rows.
+  /// Emits the loop over groups of four items with full rows of counts, with all that an update or a refresh of them
+  /// does.
   void emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes);
   /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
@@ -124,23 +145,26 @@ class Stages : Part {
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits code that forms the pairs of the item's chains as if their elements were independent. Pairs that are stored
-  /// for all items are formed in StageMode::seed alone.
+  /// Emits code that forms the expectations of products of elements, and the entropies, of the item's chains as if
+  /// elements were independent, where no update of the chain has formed them. Those that are stored for all items are
+  /// formed in StageMode::seed alone.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
-  /// Returns the category with picks that chooses the block's prior, if the block's other terms hold only data beside
-  /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
+  /// Returns the category of the items that chooses the block's prior and gets its value from the picks of a start; a
+  /// seed forms such a block from its item's data. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. Nothing
+  /// if there is none, if the block's other terms have further latent variables, and for chains and auxiliary
+  /// variables.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
-  Terms& terms_;            // loop nests of terms
-  Residuals& residuals_;    // running sums
-  Updates& updates_;        // factors of single elements
-  Chains& chains_;          // factors of sequences
-  Integrals& integrals_;    // integrated auxiliary variables
-  Blocks& blocks_;          // updates of whole blocks
-  Energies& energies_;      // sums by item
-  FusedCategories& fused_;  // fused categories
+  Terms& terms_;            // the part that emits loop nests of terms
+  Residuals& residuals_;    // the part for terms in residual form (running sums)
+  Updates& updates_;        // the part that updates factors of single elements
+  Chains& chains_;          // the part that updates chains (factors of sequences)
+  Integrals& integrals_;    // the part that integrates out auxiliary variables of draws
+  Blocks& blocks_;          // the part that updates whole blocks
+  Energies& energies_;      // the part that adds up energies by item
+  FusedCategories& fused_;  // the part that visits fused categories
 };
 
 }  // namespace lehr::loops

@@ -18,7 +18,8 @@ namespace lehr::math {
 /// Returns the rows of continuous distributions of one number: Normal, Gamma, InverseGamma, Exponential, LogNormal,
 /// Beta, Flat, Jeffreys.
 std::vector<FamilyRow> scalar_families();
-/// Returns the rows of scales: RootInverseGamma, HalfNormal, Laplace.
+/// Returns the rows of distributions that are about a scale: RootInverseGamma (a standard deviation), and HalfNormal
+/// and Laplace (the distance from a centre, divided by a scale).
 std::vector<FamilyRow> scale_families();
 /// Returns the rows of discrete distributions: Bernoulli, Spin, Categorical, Uniform, Multinomial, Binomial, Geometric,
 /// NegativeBinomial, Poisson, Zero.
@@ -39,8 +40,8 @@ inline const double kLog2 = std::numbers::ln2;
 /// log(2 pi)
 inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
-/// Added to a divisor, or to the argument of a logarithm, that may be 0. The result is then finite, and is not used or
-/// is multiplied by 0.
+/// A tiny number that is added to a divisor, or to the argument of a logarithm, that may be 0. The result is then
+/// finite, and is not used or is multiplied by 0.
 inline constexpr double kTiny = 1e-300;
 
 /// The index variable of a sum in a formula. Free indices are kFirst (j) and kSecond (l).
@@ -83,7 +84,8 @@ inline FactorParameter noise(std::string name, int event_rank, Noise noise, Expr
           .exported = false,
           .noise = noise};
 }
-/// Makes a step that is an intermediate: of a draw, or of the parameters of a factor.
+/// Makes an intermediate of a draw (Factor::draw) or of the parameters of a factor: a step that is a formula, is no
+/// random number, and is not exported.
 inline FactorParameter draw_step(std::string name, int event_rank, Expr formula) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(formula), .exported = false};
 }
@@ -146,7 +148,8 @@ inline Spread gamma_inverse(double shape, double rate) {
   return s;
 }
 
-/// Returns true if the margins are of these kinds, one for one and in order.
+/// Returns true if the margins are of these kinds, one for one and in order. It chooses the predictive distribution for
+/// given margins of the parameters.
 inline bool have_kinds(std::span<const ScalarMarginal> p, std::initializer_list<ScalarMarginal::Kind> kinds) {
   return std::ranges::equal(p, kinds, {}, &ScalarMarginal::kind);
 }

@@ -10,10 +10,11 @@
 
 namespace lehr::loops {
 
-/// Returns true if steps of the loop may wait for functions: its body has an inner loop and a statement that calls a
-/// function, or contains a loop of this kind.
+/// Returns true if steps of the loop may wait for results of functions (exp, log): its body has an inner loop and a
+/// statement that calls a function, or contains a loop of this kind.
 bool waits_for_functions(const Program& program, const For& loop);
-/// Returns true if the statement is a loop whose steps may wait for functions.
+/// Returns true if the statement is a loop whose steps may wait for results of functions (exp, log); false for other
+/// statements.
 bool waits_for_functions(const Program& program, const Stmt& statement);
 
 /// The arrays that a loop of an item accesses, if it can run in lanes of several items.
@@ -29,9 +30,9 @@ struct ItemRows {
 /// same for all items. It stores to nothing that items share. Rows have constant lengths of at most 128 elements.
 std::optional<ItemRows> item_rows(const Program& program, const Varying& varying, ScalarId item, const For& loop);
 
-/// Returns true if the block can be executed statement by statement for one group of iterations after another. Each
-/// statement must store only to private scratch or to arrays other than scratch, and assign only private scalars or
-/// scalars that it declares itself.
+/// Returns true if the block can be executed statement by statement for one small group of iterations after another, as
+/// VectorForm::unroll says. Each statement must store only to private scratch or to arrays other than scratch, and
+/// assign only private scalars or scalars that it declares itself.
 bool can_be_grouped(const Program& program, const Varying& varying, const Block& block);
 
 }  // namespace lehr::loops

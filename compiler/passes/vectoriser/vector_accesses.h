@@ -9,22 +9,25 @@
 
 namespace lehr::loops {
 
-/// Returns true if both bounds of the loop are literal constants and it has at least one iteration.
+/// Returns true if both bounds of the loop are literal constants and it has at least one iteration, so that its body is
+/// executed in any case.
 bool has_iterations(const Program& program, const For& loop);
 
-/// Returns the index expressions inside `loop` that load from memory, differ between iterations of the vectorised loop,
-/// and stay the same throughout `loop`. If `index` is given, they may change with it.
-/// Indices of loads are considered, and those of stores too if `all`. Only statements that are executed in any case
-/// count. Example: of `for k: s += table[id[n], k]` with iterations over n, the expression id[n].
+/// Returns the index expressions inside `loop` that can be evaluated ahead of it, so that accesses need not wait for
+/// them: those that load from memory, differ between iterations of the vectorised loop, and stay the same throughout
+/// `loop`. If `index` is given, they may change with it. Indices of loads are considered, and those of stores too if
+/// `all`. Only statements that are executed in any case count. Example: of `for k: s += table[id[n], k]` with
+/// iterations over n, the expression id[n].
 std::vector<ExprId> loaded_indices(const Program& program, const Varying& varying, const For& loop,
                                    std::optional<ScalarId> index, bool all);
 
 /// Returns the trip count of the parallel region (loops::ParallelRegion) whose range `loop` runs over, if it is a
-/// literal constant; nullopt otherwise, and for loops that belong to no region.
+/// literal constant; nullopt otherwise, and for loops that belong to no region. The passes that vectorise estimate
+/// gains by it, and fuse loops over such a range.
 std::optional<std::int64_t> trip_count_of_region(const Program& program, const For& loop);
 
-/// Returns the number of elements in a row of the array: the product of its extents without the first, which must be
-/// constants.
+/// Returns the number of elements in one row of the array, for a fixed first index: the product of its other extents,
+/// which must be constants.
 std::int64_t row_elements(const Program& program, BufferId array);
 
 /// An array shared by all iterations of which each iteration accesses only its own row, array[iteration, ...]. While
@@ -41,8 +44,8 @@ struct IterationRow {
 /// over the range of a parallel region with a literal trip count.
 std::vector<IterationRow> iteration_rows(const Program& program, const Varying& varying, const For& loop);
 
-/// Returns true if the loop only adds up values of functions (exp, log) of what each iteration loads from memory. Such
-/// a loop is better vectorised along its own index than unrolled for several iterations.
+/// Returns true if the loop only adds up values of functions (exp, log) of what each iteration loads from memory. The
+/// unrolled form then runs it for one iteration after another, since the loop itself fills vectors.
 bool only_sums_functions(const Program& program, const Varying& varying, const For& loop);
 
 /// Returns the size of an axis along which statements inside `loop` that are executed in any case store to private

@@ -12,12 +12,14 @@
 
 namespace lehr::loops {
 
-/// Makes arrays and statements for the iterations that run together (the group). Base class of
-/// VectorValues.
+/// Makes arrays and statements of a loop that is vectorised, for the iterations that run together (the group). Base
+/// class of VectorValues.
 class VectorBuilder : public ExprMaker {
  public:
-  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; iteration() says of
-  /// which.
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`. In the unrolled form,
+  /// for_each_iteration() calls it for each iteration, and iteration() is a literal. In the lane form, and by in_loop()
+  /// in either form, it is called once: its statements become the body of a loop over lanes, and iteration() is the
+  /// index of that loop.
   using EachIteration = std::function<void(Block& out)>;
 
   /// Prepares to make code for groups of `how.width` iterations of a loop, in the form of `how`: lanes, or unrolled.
@@ -31,13 +33,13 @@ class VectorBuilder : public ExprMaker {
   /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most
   /// kOnStack elements; otherwise it is scratch of the program.
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
-  /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
+  /// Adds a new array on the stack that has exactly these axes, and none over the iterations.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
 
   // ---- iterations ----
 
-  /// Returns true if statements are now unrolled (repeated for each iteration), false if they go into a loop over
-  /// lanes.
+  /// Returns true if the code that is being made repeats statements for each iteration, false if it puts them into a
+  /// loop over lanes.
   bool unrolled() const { return how_.unrolled && !in_lanes_; }
   /// Returns true if every vectorised group has all its iterations, so that none is masked at the end of the loop.
   bool are_full() const { return how_.min_group >= how_.width; }

@@ -1,7 +1,7 @@
 // Statements of the vectoriser (vectorised.h): what the body of the original loop becomes for a group of iterations.
 // Statements that write private scalars or arrays are repeated for each iteration; consecutive ones share one loop over
-// lanes. An inner loop stays one loop for all iterations: if its length differs, it runs as long as the longest, with
-// the others masked. A branch whose condition differs becomes a mask (if-conversion).
+// lanes. An inner loop in general stays one loop for all iterations: if its length differs, it runs as long as the
+// longest, with the others masked. A branch whose condition differs becomes a mask (if-conversion).
 #pragma once
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace lehr::loops {
 
 /// Translates the statements of a loop that is vectorised to statements for a group of its iterations that run
-/// together. vectorised() uses it.
+/// together. Scalars and arrays are private if each iteration of the group has its own version. vectorised() uses it.
 class VectorStatements : public VectorValues {
  public:
   /// Constructs with the program, the loop, what differs between its iterations, and the form, as VectorValues does.
@@ -31,7 +31,7 @@ class VectorStatements : public VectorValues {
   Block added_up(BufferId sum, BufferId copies);
 
  protected:
-  std::map<BufferId, BufferId> sums_;  // private copies of statistics that iterations add to (lane form)
+  std::map<BufferId, BufferId> sums_;  // lane form: by array of Role::statistic, the copy to which each lane adds
 
  private:
   // ---- private scalars, arrays and sums ----
@@ -46,9 +46,9 @@ class VectorStatements : public VectorValues {
   bool is_row(BufferId b) const {
     return varying_.arrays.contains(b) || transposed_.contains(b) || row_copies_.contains(b);
   }
-  /// Returns true if the store adds to an element of a statistic that is the same for all iterations. The array must
-  /// have constant extents and, in the lane form, at most kCopiedElements elements, as each lane then has a copy. In
-  /// the unrolled form the iterations add to the array itself.
+  /// Returns true if the store adds to a sum over items (an array of Role::statistic), at an element that is the same
+  /// for all iterations. The array must have constant extents and, in the lane form, at most kCopiedElements elements,
+  /// as each lane then has a copy. In the unrolled form the iterations add to the array itself.
   bool is_sum(const Store& x) const;
   /// Returns true if the last index is that of the vectorised loop, so that iterations access neighbouring elements.
   bool is_consecutive(const std::vector<ExprId>& at) const {
@@ -69,8 +69,11 @@ class VectorStatements : public VectorValues {
 
   // ---- loops (vector_loops.cpp) ----
 
-  /// Appends to `out` the loop that replaces an inner loop: one loop for all iterations of the group. It is masked
-  /// where its length differs between them.
+  /// Appends to `out` what replaces an inner loop. In general it is one loop for all iterations of the group, which is
+  /// masked if its length differs between them. In the unrolled form, a loop that only adds up values of functions runs
+  /// for one iteration after another (loop_by_iteration), and one that waits for functions may run in lanes, with its
+  /// rows transposed (run_in_lanes). In the lane form, a loop of constant length that only stores to shared arrays runs
+  /// for one iteration after another (stores_by_iteration).
   void of(const For& x, const Mask& m, Block& out);
   /// Appends the translation of an inner loop whose length differs between the iterations that run together. The new
   /// loop is as long as the longest, and shorter ones are masked after their end.
@@ -82,7 +85,8 @@ class VectorStatements : public VectorValues {
   void transpose_rows(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out);
   /// Appends a loop over the iterations around loop `x`, of which each statement is private to an iteration.
   void loop_by_iteration(const For& x, const Mask& m, Block& out);
-  /// Returns true if each statement of the loop stores to a shared array, and the loop reads none of these arrays.
+  /// Returns true if each statement of the loop stores to a shared array, at elements that are not neighbours for
+  /// neighbouring iterations, and the loop reads none of these arrays.
   bool only_stores_shared(const For& x) const;
   /// Appends a loop over the iterations around loop `x`, which stores to shared arrays, so that rows are written
   /// contiguously.
@@ -107,7 +111,7 @@ class VectorStatements : public VectorValues {
   /// Appends a statement that all iterations share, unchanged.
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }
 
-  std::map<ScalarId, BufferId> declared_;  // the mask array under which a variable is declared
+  std::map<ScalarId, BufferId> declared_;  // the mask array under which each private scalar is declared
 };
 
 }  // namespace lehr::loops

@@ -16,11 +16,12 @@ namespace lehr::loops {
 /// Which iterations of a vectorised group execute a statement, as in masked vector code.
 struct Mask {
   BufferId array;                // 1 for an iteration that executes it, 0 for others; invalid if all do
-  std::vector<ScalarId> ranges;  // indices of loops around that are longer for some iterations than for others
+  std::vector<ScalarId> ranges;  // of the loops around the statement that differ in length: their indices
   bool by_branch = false;        // true if a branch has excluded iterations, and not only the end of a loop
 };
 
-/// Translates expressions of the loop that is vectorised. Base class of VectorStatements.
+/// Translates expressions of the loop that is vectorised to what one iteration of a group that runs together evaluates:
+/// a scalar or array that differs between iterations is read from its private version. Base class of VectorStatements.
 class VectorValues : public VectorBuilder {
  public:
   /// Starts the vectorisation of `loop`. `loop` and `varying` (what differs between iterations) must outlive this
@@ -53,8 +54,8 @@ class VectorValues : public VectorBuilder {
 
   // ---- rows that are found ahead (vector_rows.cpp) ----
 
-  /// Returns the index expressions of loop `x` that load from memory (vector_accesses.h), without those that are
-  /// evaluated already.
+  /// Returns the index expressions of loop `x` that load from memory and can be evaluated ahead of the loop
+  /// (loops::loaded_indices), without those that are evaluated already.
   std::vector<ExprId> loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const;
   /// Appends statements that evaluate, before the loop `x`, its index expressions that load from memory. Returns these
   /// expressions: indices() replaces them by loads of the values from now on, until forget_indices(). Does nothing, and
@@ -64,12 +65,12 @@ class VectorValues : public VectorBuilder {
   /// `axes` at the indices `at`. indices() reads them there from now on. Returns `expressions`.
   std::vector<ExprId> store_indices(const std::vector<ExprId>& expressions, const std::vector<SizeId>& axes,
                                     const std::vector<ExprId>& at, const Mask& m, Block& out);
-  /// Ends the replacement of these index expressions.
+  /// Ends the replacement of these index expressions by stored values: indices() evaluates them again.
   void forget_indices(const std::vector<ExprId>& expressions);
   /// Appends loops that copy the rows of private arrays which loop `x` loads along its own index. In the new arrays the
   /// row of each iteration is contiguous. Loads go there until forget_layout().
   void make_rows_contiguous(const For& x, const Mask& m, Block& out);
-  /// Ends the use of the arrays of make_rows_contiguous().
+  /// Ends the use of the arrays of make_rows_contiguous(): loads go to the private arrays again.
   void forget_layout() { contiguous_rows_.clear(); }
   /// Makes a private array for a row of a shared array, and uses it in place of the row from here on. If the old
   /// contents are needed, statements that copy them are appended to `out`.
@@ -78,21 +79,21 @@ class VectorValues : public VectorBuilder {
   void copy_row(BufferId array, bool back, Block& out);
 
  protected:
-  const For& loop_;                         // the loop that is vectorised
-  const Varying& varying_;                  // what differs between its iterations
-  BufferId active_;                         // mask of the lanes that are not beyond the end; invalid if there are none
-  std::map<ScalarId, BufferId> of_scalar_;  // arrays with the values of a scalar in the iterations
-  std::map<BufferId, BufferId> of_array_;   // private copies of arrays
+  const For& loop_;         // the loop that is vectorised
+  const Varying& varying_;  // what differs between its iterations
+  BufferId active_;         // mask of the lanes before the end of the loop; invalid if all are (are_full())
+  std::map<ScalarId, BufferId> of_scalar_;  // by scalar: the array with its value in each iteration
+  std::map<BufferId, BufferId> of_array_;   // by array: the array with a copy for each iteration
   std::map<BufferId, BufferId>
       row_copies_;  // private arrays for rows of shared arrays (privatise_row()), by shared array
   std::map<BufferId, BufferId> transposed_;  // transposed rows with the lanes last, while a loop waits for functions
-  std::map<ExprId, BufferId> call_results_;  // arrays with the values of expressions evaluated for all iterations
+  std::map<ExprId, BufferId> call_results_;  // by function call: its values, formed for all iterations ahead
 
  private:
   /// Where the values of an index expression are that was evaluated ahead of a loop (store_indices()).
   struct HoistedIndex {
     BufferId array;          // the array with its values
-    std::vector<ExprId> at;  // indices beside that of the iteration
+    std::vector<ExprId> at;  // indices of the value in it, beside that of the iteration
   };
 
   /// Translates an index for the iteration that code is made for; the result is 0 outside of the mask.
@@ -109,7 +110,7 @@ class VectorValues : public VectorBuilder {
       contiguous_rows_;  // loads whose rows are contiguous in arrays of their own (make_rows_contiguous())
   std::map<ExprId, HoistedIndex> hoisted_indices_;  // index expressions that are evaluated ahead
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId>
-      made_;  // translations by expression, mask and iteration_key()
+      made_;  // translations so far, by expression, mask array and iteration_key()
 };
 
 }  // namespace lehr::loops

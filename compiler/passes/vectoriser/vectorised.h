@@ -40,14 +40,16 @@ struct VectorForm {
 Block vectorised(Program& program, const For& loop, const Varying& varying, const VectorForm& how,
                  std::vector<BufferId>& arrays);
 
-/// Returns the product of the constant extents of an array. An axis of run-time size, or of extent 0, counts as 1.
+/// Returns the number of elements of an array as far as the code has it: the product of its constant extents. An axis
+/// of run-time size, or of extent 0, counts as 1.
 std::int64_t constant_extents(const Program& program, BufferId array);
 
-/// Returns true if each array that differs between iterations has at most kCopiedElements elements, not counting axes
-/// of run-time size.
+/// Returns true if each array that differs between iterations is short enough for a private copy in each lane: at most
+/// kCopiedElements elements, not counting axes of run-time size.
 bool fits_in_lanes(const Program& program, const Varying& varying);
 
-/// Returns true if the extent of every axis of the array is a constant of the code.
+/// Returns true if all extents of the array are constants of the code, so that its size is fixed and it can be on the
+/// stack.
 bool has_constant_extents(const Program& program, const Buffer& buffer);
 
 }  // namespace lehr::loops

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// The summary of one scalar quantity over all chains.
+/// The summary of the draws of one scalar quantity over all Markov chains, with diagnostics of their convergence.
 struct Diagnosis {
   double mean = 0,      // mean of all draws
       sd = 0;           // standard deviation of all draws

@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-/// An estimate of the log evidence, in nats.
+/// An estimate of the log evidence (log marginal likelihood of the data), in nats, from samplers at several powers b of
+/// the likelihood: b = 0 is the prior, b = 1 the posterior.
 struct Evidence {
   double log_evidence = 0;     // the estimate
   double error = 0;            // standard error of the estimate, from the draws and from the quadrature
@@ -18,8 +19,9 @@ struct Evidence {
   double exchanged = 1;        // acceptance rate of exchanges between neighbouring powers, the least of all
 };
 
-/// Computes the estimate from draws: `energy[level][draw]` are log likelihoods at the powers, `log_states` is log Z(0).
-/// There are at least two powers, which rise from 0 to 1, and as many draws at each. Evidence::exchanged stays 1.
+/// Estimates the log evidence from draws at several powers of the likelihood, by thermodynamic integration:
+/// `energy[level][draw]` are log likelihoods at the powers, `log_states` is the log normaliser at power 0. There are at
+/// least two powers, which rise from 0 to 1, and as many draws at each. Evidence::exchanged stays 1.
 ///
 /// Between powers the integrand is the cubic through its values and slopes; the variances of the log likelihood give
 /// the slopes (Friel, Hurn & Wyse 2014). Below the first power above 0 they need not exist, so the integral there is
@@ -28,8 +30,9 @@ struct Evidence {
 Evidence integrate(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy,
                    double log_states);
 
-/// Returns the mean of the estimates of independent chains (at least one), with its error. The other members are those
-/// of the first chain, except `exchanged`, which is the least of all chains.
+/// Returns the mean of the estimates of independent chains (at least one). Its error is the combination of their
+/// errors, or the standard error by which they differ if that is larger. The other members are those of the first
+/// chain, except `exchanged`, which is the least of all chains.
 Evidence combine_chains(const std::vector<Evidence>& chains);
 
 /// Returns new powers, as many as before and with 0 and 1 among them, at equal distances in thermodynamic length. That

@@ -22,7 +22,8 @@ struct ExactOptions : SweepOptions {
       chain = 0;                                  // number of the chain, which has random numbers of its own
 };
 
-/// Properties of a model with its data that decide whether intervals are exact.
+/// Properties of a model with its data that decide how samples are drawn: with intervals that a sweep maps exactly
+/// (attractive models), with summary states, or by random clusters.
 struct Couplings {
   double least = 0;         // the smallest coefficient of a pair of latent variables, 0 at most
   bool of_pairs = true;     // true: no term has more than two latent variables
@@ -31,13 +32,14 @@ struct Couplings {
   /// Returns true if the model is attractive: a sweep preserves the order of states.
   bool attractive() const { return least >= 0 && of_pairs; }
 };
-/// Computes the couplings of the engine's model with its data. Call it before a run whose results are recorded: it
-/// reads a buffer outside the journal.
+/// Computes the properties of the engine's model with its data that decide how exact samples are drawn. Call it before
+/// a run whose results are recorded: it reads a buffer outside the journal.
 Couplings couplings(const Engine& engine);
 
-/// Runs the intervals of all elements from `back` sweeps before time 0 up to time 0, with the random numbers of sample
-/// `draw`; see RunFromThePast below. Writes to `undecided` how many elements have intervals of more than one value.
-/// Returns 0 or a status of the generated code.
+/// Runs Gibbs sweeps from all initial states at once, from `back` sweeps before time 0 up to time 0, with the random
+/// numbers of sample `draw`. For every element an interval contains its values in all of these runs. Writes to
+/// `undecided` how many elements have more than one value left; if none, the state is an exact sample. Returns 0 or a
+/// status of the generated code.
 std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std::int64_t draw, std::int64_t back,
                           double& undecided);
 
@@ -47,16 +49,17 @@ std::int32_t run_envelope(const Engine& engine, const ExactOptions& options, std
 using RunFromThePast = std::function<std::int32_t(std::int64_t draw, std::int64_t back, double& undecided)>;
 
 /// Draws samples by runs that begin ever further in the past. `on_draw` and then `on_sweep` are called while each
-/// sample is in place; SweepReport::iteration is its number, from 1. `what` is a plural for messages: what the
-/// runs leave undecided, such as "elements". The outcome has the status max_iter after all samples, and
-/// numerical_failure if a sample would take more than `furthest` sweeps. Its iterations count the sweeps of both
-/// bounds.
+/// sample is in place; SweepReport::iteration is its number, from 1. `what` is a plural for messages: what the runs
+/// leave undecided, such as "elements". The outcome has the status max_iter after all samples, interrupted if
+/// `on_sweep` returned false, and numerical_failure if a sample would take more than `furthest` sweeps or the generated
+/// code fails. Its iterations count the sweeps of both bounds.
 Outcome coupled_draws(const Engine& engine, const ExactOptions& options, const std::string& what,
                       const RunFromThePast& run, const OnSweep& on_sweep,
                       const std::function<void(double log_joint)>& on_draw);
 
-/// Draws exact samples of a model of spins and bits: coupled_draws() with run_envelope(). Callbacks and outcome are
-/// those of coupled_draws().
+/// Draws exact samples of a model of spins and bits by coupling from the past, with an interval of values for every
+/// element (run_envelope()). `on_draw` and then `on_sweep` are called while each sample is in place. The outcome has
+/// the status max_iter after all samples, and numerical_failure if one would take too many sweeps.
 Outcome run_exact(const Engine& engine, const ExactOptions& options, const OnSweep& on_sweep,
                   const std::function<void(double log_joint)>& on_draw);
 

@@ -16,9 +16,9 @@ struct GibbsOptions : SweepOptions {
   Annealing annealing = {};    // temperatures of the first sweeps: simulated annealing
 };
 
-/// Runs one chain from the state in place. `on_sweep` gets the log joint density of the state as SweepReport::elbo.
-/// `on_draw` is called while each draw is in place, before on_sweep(). The outcome has the status max_iter after all
-/// sweeps.
+/// Runs one chain of Gibbs sampling from the state in place: every sweep draws each block from its complete
+/// conditional. `on_sweep` gets the log joint density of the state as SweepReport::elbo. `on_draw` is called while each
+/// draw is in place, before on_sweep(). The outcome has the status max_iter after all sweeps.
 Outcome run_gibbs(const Engine& engine, const GibbsOptions& options, const OnSweep& on_sweep,
                   const std::function<void(double log_joint)>& on_draw);
 

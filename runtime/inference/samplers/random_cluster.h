@@ -16,20 +16,20 @@
 
 namespace lehr {
 
-/// Spins with terms of one and two of them.
+/// The log density of a model of spins s = -1 or 1: a sum of terms J s_a s_b over pairs and of terms h s.
 struct SpinPairs {
-  /// One term J s_a s_b.
+  /// One term J s_a s_b of two spins.
   struct Bond {
     std::int64_t a, b;  // numbers of the spins
-    double coupling;    // J
+    double coupling;    // the coefficient J
   };
   std::int64_t spins = 0;      // number of spins
   std::vector<Bond> bonds;     // terms of two spins
-  std::vector<double> fields;  // terms h s, by spin
+  std::vector<double> fields;  // by spin: the coefficient h of its term h s
 };
 
-/// An attractive form of SpinPairs: a further spin, which is +1, carries the fields; spins are multiplied by signs such
-/// that no coupling is below 0.
+/// An attractive form of a model of spins, from which exact samples are drawn by random clusters. A further spin, which
+/// is +1, carries the fields; spins are multiplied by signs such that no coupling is below 0.
 class RandomClusters {
  public:
   /// Makes the attractive form of these terms. Returns nullopt if no signs make all couplings at least 0 (frustration).
@@ -40,8 +40,9 @@ class RandomClusters {
     std::int64_t undecided = 0;  // bonds in which the bounds differ at time 0
     std::vector<double> spins;   // an exact sample of the spins, -1 or 1; empty if any bond is undecided
   };
-  /// Runs both bounds from `back` sweeps before time 0, with random numbers that depend on the seed, the stream and the
-  /// time alone.
+  /// Runs the two bounds of all runs (from all and from no open bonds) from `back` sweeps before time 0 up to time 0,
+  /// with random numbers that depend on the seed, the stream and the time alone. If they meet, it draws the spins of
+  /// the clusters.
   Run run(std::uint64_t seed, std::uint64_t stream, std::int64_t back) const;
 
  private:
@@ -54,16 +55,19 @@ class RandomClusters {
   /// Returns true if the ends of a bond are connected by other open bonds.
   bool connected(std::size_t bond, const std::vector<char>& open, Visits& visits) const;
 
+  /// Two spins that are coupled. The bond is open, which forces the spins to be equal, with probability p if they are.
   struct Bond {
-    std::int64_t a, b;  // the ends
-    double p;           // 1 - exp(-2 J)
+    std::int64_t a, b;  // numbers of the two spins
+    double p;           // 1 - exp(-2 J), for the coupling J
   };
   std::vector<Bond> bonds_;                         // bonds of all spins, with couplings above 0 after the signs
-  std::vector<std::vector<std::size_t>> bonds_of_;  // by spin
-  std::vector<double> signs_;                       // by spin
+  std::vector<std::vector<std::size_t>> bonds_of_;  // by spin: indices in `bonds_` of its bonds
+  std::vector<double> signs_;                       // by spin: the factor, -1 or 1, that makes all couplings positive
 };
 
-/// Draws samples like run_exact(), by random clusters. `place` writes spins to the engine as its state.
+/// Draws exact samples of spins by coupling from the past of their random clusters, which is fast where Gibbs sweeps
+/// mix slowly. `place` writes the spins of a sample to the engine as its state; then `on_draw` and `on_sweep` are
+/// called. The outcome is that of coupled_draws().
 Outcome run_clusters(const Engine& engine, const ExactOptions& options, const RandomClusters& clusters,
                      const std::function<void(const std::vector<double>& spins)>& place, const OnSweep& on_sweep,
                      const std::function<void(double log_joint)>& on_draw);
