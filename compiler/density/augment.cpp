@@ -1,7 +1,8 @@
 // Auxiliary variables that make terms conjugate. Each gives a lower bound of the log joint that is exact, or tightest
 // at the optimum of the new variable's factor:
 //
-// * counts whose rate is a sum: the source of each count, log sum_k m_k >= sum_k [a = k] log m_k with the entropy of a;
+// * counts whose rate is a sum: the source of each count, log sum_k m_k >= sum_k [a = k] log m_k with the entropy of a.
+//   Where another distribution gives the count, all values of a are equally probable;
 // * logistic: a quadratic bound with a tangent point xi (Jaakkola & Jordan 2000; Bishop 2006, section 10.6);
 // * softmax: a quadratic bound with a tangent point psi (Boehning 1992);
 // * probit, and limits of Normal variables: a truncated Normal number (Albert & Chib 1993).
@@ -149,7 +150,27 @@ Poly Expander::log_of_sum(const Poly& p) {
   for (std::size_t k = 0; k < fixed.size(); ++k)
     append(*fixed[k], a_.index(IndexConstant{static_cast<std::int64_t>(k)}));
   if (spread) append(*spread, a_.index(over, static_cast<std::int64_t>(fixed.size())));
-  return out;
+  return sources_may_be_idle() ? add(std::move(out), log_of_values(source)) : out;
+}
+
+bool Expander::sources_may_be_idle() const {
+  const model::Statement& s = m_[*statement_];
+  // Counts without a value have no sources, and so no entropy.
+  return s.start || s.part || (m_[s.variable].support == math::Support::category && missing_source(s.variable));
+}
+
+Poly Expander::log_of_values(model::VariableId source) {
+  return constant(a_.apply(Function::log, a_.coef(CoefExtent{*m_[source].value_plate, std::nullopt})));
+}
+
+Poly Expander::idle_source(model::VariableId source) {
+  const model::Variable& host = m_[m_[*statement_].variable];
+  const Poly each = scale(a_, a_.number(-1), log_of_values(source));
+  if (host.support == math::Support::category) return each;
+  Poly out = host.event.empty() ? product(value({}), each)
+                                : sum_over(m_[host.event[0]].set, [&](IndexId j) { return product(value({j}), each); });
+  const auto gaps = missing_source(m_[*statement_].variable);
+  return gaps ? guard_missing(std::move(out), *gaps, *gaps) : out;
 }
 
 Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId> at) {

@@ -258,6 +258,44 @@ Poly Expander::masked_entries(const model::Distribution& d, model::VariableId v,
   });
 }
 
+Poly Expander::over_elements(Elements which, const std::function<Poly()>& density) {
+  const model::Statement& s = m_[*statement_];
+  // The number of first elements of a chain that `start` draws.
+  const std::int64_t lag = model::lag_of(m_, s);
+  bound_.clear();
+  scopes_.assign(1, {});
+  std::vector<IndexVarId> bounds;
+  statement_element_.clear();
+  for (model::IndexVarId b : s.index_vars) {
+    bounds.push_back(open_index_var(b));
+    statement_element_.push_back(a_.index(bounds.back()));
+  }
+  Poly p = density();
+  for (Term& t : p) {
+    count_to_multiplicity(t);
+    t.index_vars.insert(t.index_vars.begin(), bounds.begin(), bounds.end());
+    for (std::size_t k = 0; k < bounds.size(); ++k) {
+      const model::PlateId plate = m_[s.index_vars[k]].plate;
+      // Every element of a plate with `times` stands for copies; the array may be indexed by this plate and its
+      // parents.
+      if (!m_[plate].times) continue;
+      std::vector<IndexId> at;
+      for (std::size_t j = 0; j < m_[*m_[plate].times].axes.size(); ++j) {
+        at.push_back(statement_element_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
+      }
+      t.multiplicities.push_back({plate, a_.coef(CoefData{*m_[plate].times, std::move(at)})});
+    }
+    if (which == Elements::first && lag == 1)
+      t.guards.push_back({Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
+    else if (which == Elements::first)
+      t.guards.push_back({Relation::less, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
+    else if (which == Elements::rest)
+      t.guards.push_back(
+          {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
+  }
+  return p;
+}
+
 void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
@@ -267,20 +305,10 @@ void Expander::statement(model::StatementId id) {
   too_large_ = false;
   largest_ = {};
   span_ = s.span;
-  // The number of first elements of a chain that `start` draws.
-  const std::int64_t lag = model::lag_of(m_, s);
   // The terms of one distribution. A chain has two: `start` for its first elements and the main one for the rest.
-  const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
+  const auto part = [&](const model::Distribution& d) {
     span_ = d.span;
     improper_ = d.family->improper || std::ranges::any_of(s.others, [](const auto& o) { return o.family->improper; });
-    bound_.clear();
-    scopes_.assign(1, {});
-    std::vector<IndexVarId> bounds;
-    statement_element_.clear();
-    for (model::IndexVarId b : s.index_vars) {
-      bounds.push_back(open_index_var(b));
-      statement_element_.push_back(a_.index(bounds.back()));
-    }
     if (s.limits.any() && var.clamped)
       fail("a value with limits cannot be latent where it is missing, and others depend on " + var.name);
     const auto density = [&](const model::Distribution& each) {
@@ -297,32 +325,15 @@ void Expander::statement(model::StatementId id) {
     if (const auto missing_source_variable = missing_source(s.variable))
       p = guard_missing(std::move(p), s.variable, *missing_source_variable);
     else if (mask && m_[*mask].event.empty()) p = masked(std::move(p), s.variable, *mask);
-    for (Term& t : p) {
-      count_to_multiplicity(t);
-      t.index_vars.insert(t.index_vars.begin(), bounds.begin(), bounds.end());
-      for (std::size_t k = 0; k < bounds.size(); ++k) {
-        const model::PlateId plate = m_[s.index_vars[k]].plate;
-        // Every element of a plate with `times` stands for copies; the array may be indexed by this plate and its
-        // parents.
-        if (!m_[plate].times) continue;
-        std::vector<IndexId> at;
-        for (std::size_t j = 0; j < m_[*m_[plate].times].axes.size(); ++j) {
-          at.push_back(statement_element_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
-        }
-        t.multiplicities.push_back({plate, a_.coef(CoefData{*m_[plate].times, std::move(at)})});
-      }
-      if (first_only && lag == 1)
-        t.guards.push_back({Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
-      else if (first_only)
-        t.guards.push_back({Relation::less, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
-      if (rest_only)
-        t.guards.push_back(
-            {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
-    }
     return p;
   };
-  Poly p = part(s.main, false, s.start.has_value());
-  if (s.start) p = add(std::move(p), part(*s.start, true, false));
+  const std::size_t before = m_.variables.size();
+  Poly p = over_elements(s.start ? Elements::rest : Elements::all, [&] { return part(s.main); });
+  if (s.start) p = add(std::move(p), over_elements(Elements::first, [&] { return part(*s.start); }));
+  for (std::size_t k = before; k < m_.variables.size() && sources_may_be_idle(); ++k) {
+    const model::VariableId v(k);
+    if (model::is_source(m_[v])) p = add(std::move(p), over_elements(Elements::all, [&] { return idle_source(v); }));
+  }
   finish(std::move(p), {id, std::nullopt, s.span, var.observed, improper});
 }
 

@@ -180,6 +180,15 @@ class Expander {
   /// m_k, to which the ELBO adds the entropy of a. For Poisson and Multinomial counts, the model with the category has
   /// the same posterior of all other variables. A negative summand or a second sum over a plate is an error.
   Poly log_of_sum(const Poly& p);
+  /// Returns true if the sources of the statement may stand in no term of some elements: it has a `start`, parts of a
+  /// mixture, or categories without a value. Sources then have a prior, in which all values are equally probable. It
+  /// cancels the entropy of those that no term reads: log_of_sum() adds log_of_values() where it reads a source, and
+  /// idle_source() subtracts it everywhere.
+  bool sources_may_be_idle() const;
+  /// Returns the logarithm of the number of values of a source.
+  Poly log_of_values(model::VariableId source);
+  /// Returns the log prior of the sources of one element: minus log_of_values() for each count.
+  Poly idle_source(model::VariableId source);
   /// Returns log t of one summand t of the sum in log_of_sum(). Indicators of selectors stand outside the logarithm,
   /// since exactly one of them is 1.
   Poly log_of_summand(const Term& t);
@@ -366,6 +375,11 @@ class Expander {
   /// Translates a formula of the distribution's family, its log density or the log probability of a tail, to a
   /// polynomial in statistics at the statement's value.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
+  /// The elements of a chain that terms are of: those that `start` draws, all others, or all.
+  enum class Elements { all, first, rest };
+  /// Returns density() as a sum over elements of the statement, with the copies that each stands for. It sets
+  /// statement_element_ for density().
+  Poly over_elements(Elements which, const std::function<Poly()>& density);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
   std::optional<model::VariableId> missing_source(model::VariableId v) const;

@@ -44,6 +44,13 @@ inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 /// finite, and is not used or is multiplied by 0.
 inline constexpr double kTiny = 1e-300;
 
+/// Returns the mean `sum` / `weight`, which is 0 where the weight is 0. There the sum may be what rounding left of
+/// terms that cancel, so that a tiny addition to the weight is not enough.
+inline Expr weighted_mean(const Expr& sum, const Expr& weight) {
+  const Expr some = step(weight);
+  return sum * some / (weight + (1.0 - some));
+}
+
 /// The index variable of a sum in a formula. Free indices are kFirst (j) and kSecond (l).
 inline constexpr Index kA{2};
 /// The index variable of a sum inside a sum over kA.

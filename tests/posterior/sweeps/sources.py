@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Sums of rates: single summands and a sum over a plate, by coordinate ascent written out with numpy."""
+"""Sums of rates: single summands and a sum over a plate, by coordinate ascent written out with numpy; counts that another
+distribution gives, by the log joint at points and by quadrature."""
 import sys
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
+from scipy.stats import dirichlet, gamma, poisson
 
 sys.path.append(f"{sys.path[0]}/..")
 from fitting import finish, fit, temporary  # noqa: E402
@@ -71,4 +73,80 @@ def beside_a_chain():
     return f"ELBO {both.elbo:.8f}"
 
 
-finish({"beside a chain": beside_a_chain} | {f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})
+TIGHT = ["--tol", "1e-15", "--max-iter", 20000]
+Z = np.array([10, 2, 1, 4, 2])
+GRID = np.linspace(1e-4, 25, 800)
+
+
+def evidence(log_likelihood):
+    """log p(y) of rates a ~ Gamma(2, 1) and b ~ Gamma(1.5, 1), by a sum over a grid, and the posterior mean of a."""
+    a, b = GRID[:, None], GRID[None, :] / 3
+    joint = log_likelihood(a, b) + gamma.logpdf(a, 2) + gamma.logpdf(b, 1.5)
+    step = GRID[1] - GRID[0]
+    total = logsumexp(joint) + 2 * np.log(step) - np.log(3)
+    return total, np.sum(np.exp(joint - logsumexp(joint)) * a)
+
+
+def first_counts(start, of_start):
+    """Counts whose `start` has no sum, or another one."""
+    model = f"""model m {{ plate t ordered; a ~ Gamma(shape = 2, rate = 1); b ~ Gamma(shape = 1.5, rate = 1);
+      observe y[t] ~ Poisson(a + b * y[t-1]) start {start}; "GUIDE" }}"""
+
+    def likelihood(a, b):
+        return poisson.logpmf(Z[0], of_start(a, b)) + sum(poisson.logpmf(v, a + b * u) for u, v in zip(Z, Z[1:]))
+
+    at = fit(model.replace('"GUIDE"', "guide point(a, b);"), {"y": Z}, *TIGHT)
+    a, b = at.posterior["a.value"], at.posterior["b.value"]
+    # Given the rates, the sources are exact.
+    np.testing.assert_allclose(at.elbo, likelihood(a, b) + gamma.logpdf(a, 2) + gamma.logpdf(b, 1.5), rtol=1e-10)
+    exact, _ = evidence(likelihood)
+    got = fit(model.replace('"GUIDE"', ""), {"y": Z}, *TIGHT).elbo
+    assert exact - 1.5 < got < exact, (got, exact)
+    return f"ELBO {got:.4f}, log evidence {exact:.4f}"
+
+
+def first_categories():
+    """Categories that follow from the one before or from none, of which the first is uniform."""
+    x = [0, 1, 1, 0, 1, 2, 2, 0]
+    got = fit("""model m { plate t ordered; plate k = 3; plate l = 2; plate before = k; w ~ Dirichlet(concentration = 2) over l;
+      A[before] ~ Dirichlet(concentration = 3) over k; b ~ Dirichlet(concentration = 2) over k;
+      observe x[t] ~ Categorical(w[0] * A[x[t-1]] + w[1] * b) start Uniform() over k; guide point(w, A, b); }""", {"x": x}, *TIGHT)
+    w, A, b = (got.posterior[f"{name}.value"] for name in "wAb")
+    want = dirichlet.logpdf(w, [2, 2]) + dirichlet.logpdf(b, [2, 2, 2]) + sum(dirichlet.logpdf(row, [3, 3, 3]) for row in A)
+    want += -np.log(3) + sum(np.log(w[0] * A[i, j] + w[1] * b[j]) for i, j in zip(x, x[1:]))
+    np.testing.assert_allclose(got.elbo, want, rtol=1e-10)
+    return f"ELBO {want:.8f}"
+
+
+def one_part_of_a_mixture():
+    """A sum in one part of a mixture: the ELBO is below the evidence, and draws follow the posterior."""
+    u, v, y = np.array([1.0, 2.0, 0.5]), np.array([1.0, 0.5, 3.0]), np.array([3, 4, 9])
+    model = """model m { plate n; data u[n] : real; data v[n] : real; a ~ Gamma(shape = 2, rate = 1); b ~ Gamma(shape = 1.5, rate = 1);
+      observe y[n] ~ mixture(0.4, Poisson(a * u[n] + b * v[n]), Poisson(2)); }"""
+
+    def likelihood(a, b):
+        return sum(np.logaddexp(np.log(0.4) + poisson.logpmf(k, a * p + b * q), np.log(0.6) + poisson.logpmf(k, 2)) for p, q, k in zip(u, v, y))
+
+    exact, mean = evidence(likelihood)
+    got = fit(model, {"u": u, "v": v, "y": y}, *TIGHT).elbo
+    assert exact - 4 < got < exact, (got, exact)
+    drawn = fit(model, {"u": u, "v": v, "y": y}, "--method", "gibbs", "--draws", 40000, "--warmup", 1000, monotone=False)
+    assert abs(drawn.posterior["a.mean"] - mean) < 5 * drawn.posterior["a.mcse"] + 1e-3, (drawn.posterior["a.mean"], mean)
+    return f"ELBO {got:.4f}, log evidence {exact:.4f}; mean {drawn.posterior['a.mean']:.4f}, {mean:.4f}"
+
+
+def without_a_value():
+    """Elements without a value add nothing."""
+    model = """model m { plate n; plate k = 2; plate l = 2; w ~ Dirichlet(concentration = 1) over l;
+      A ~ Dirichlet(concentration = 1) over k; b ~ Dirichlet(concentration = 1) over k; observe x[n] ~ Categorical(w[0] * A + w[1] * b); }"""
+    # Without a value of its own, the item counts for no parameter.
+    all_known, gap = fit(model, {"x": [0, 1, 1, 0]}, *TIGHT).elbo, fit(model, {"x": [0, 1, 1, 0, None]}, *TIGHT).elbo
+    np.testing.assert_allclose(gap, all_known, rtol=1e-9)
+    return f"ELBO {gap:.8f}"
+
+
+finish({"beside a chain": beside_a_chain} | {f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)}
+       | {"a known rate of the first count": lambda: first_counts("Poisson(5)", lambda a, b: 5 + 0 * a * b),
+          "a rate of the first count": lambda: first_counts("Poisson(a)", lambda a, b: a + 0 * b),
+          "another sum for the first count": lambda: first_counts("Poisson(a + b + 1)", lambda a, b: a + b + 1),
+          "first categories": first_categories, "one part of a mixture": one_part_of_a_mixture, "gaps": without_a_value})
