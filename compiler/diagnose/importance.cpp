@@ -150,7 +150,7 @@ bool is_barren(const RestoredFit& s, const DrawnFactor& d, std::size_t element) 
 }
 
 /// Returns true if the data have the value of the element, which is then neither drawn nor summed out.
-bool is_known(const RestoredFit& s, VariableId v, std::size_t element, std::size_t width) {
+bool has_value(const RestoredFit& s, VariableId v, std::size_t element, std::size_t width) {
   const std::vector<double>& x = s.data().observed[v.index()].values;
   return s.model()[v].clamped && element * width < x.size() && !std::isnan(x[element * width]);
 }
@@ -196,8 +196,8 @@ class Joint {
       IndexValues at = forward_.origin();
       forward_.each(s.index_vars, at, [&] {
         const Element e = forward_.element(s, at);
-        const bool known = m[s.variable].observed || m[s.variable].clamped;
-        const double n = known ? multiplicity_of(m, forward_.data(), s, at) : 1;
+        const bool given = m[s.variable].observed || m[s.variable].clamped;
+        const double n = given ? multiplicity_of(m, forward_.data(), s, at) : 1;
         if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});
       });
     }
@@ -271,7 +271,7 @@ double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluato
     }
     for (std::size_t e = 0; e < d.draws.size(); ++e) {
       if (is_barren(s, d, e)) continue;
-      if (d.members.size() == 1 && is_known(s, d.members[0], e, f.width(d.members[0]))) continue;
+      if (d.members.size() == 1 && has_value(s, d.members[0], e, f.width(d.members[0]))) continue;
       const std::vector<double> x = d.draws[e](rng);
       if (!d.point) density += log_q(d, e, f, x);
       auto from = x.begin();

@@ -226,9 +226,9 @@ class PlateEnlarger {
   /// columns of something else.
   std::optional<Error> unknown_column(PlateId plate) const {
     const std::string& name = model_[plate].name;
-    const auto known = fit_.labels.find(name);
-    if (known == fit_.labels.end()) return std::nullopt;
-    const std::set<std::string> labels(known->second.begin(), known->second.end());
+    const auto fitted = fit_.labels.find(name);
+    if (fitted == fit_.labels.end()) return std::nullopt;
+    const std::set<std::string> labels(fitted->second.begin(), fitted->second.end());
     const auto is_new = [&](const std::string& label) { return !labels.contains(label); };
     for (const Slot& slot : slots_) {
       const auto a = out_.data.find(slot.name);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kExactIntegers = 0x1p53;  // above it some whole numbers are not doubles
 
-/// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1", and for numbers
-/// that a double may not tell apart.
+/// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1", and for
+/// numbers that a double may not tell apart.
 std::optional<double> whole_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
