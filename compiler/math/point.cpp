@@ -170,8 +170,9 @@ const FamilyRow& logistic_bound() {
     Factor f;
     // The ELBO has n_offset * offset(xi) + n_curvature * curvature(xi), which is largest at xi^2 = E[eta^2].
     f.parameters = {{.name = "square",
-                     .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
-                     .exported = false},
+                     .from_natural = weighted_mean(-natural_symbol(Stat::curvature), natural_symbol(Stat::offset)),
+                     .exported = false,
+                     .written = -natural_symbol(Stat::curvature) / natural_symbol(Stat::offset)},
                     parameter("value", 0, root, ParameterRole::value)};
     f.moments = mean_alone;
     // The likelihood of n trials is the average of exp(n e / 2 - n w e^2 / 2) over n w ~ PG(n, e): Polson, Scott &

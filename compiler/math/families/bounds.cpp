@@ -22,9 +22,12 @@ const FamilyRow& absolute_bound() {
     Factor f;
     // The ELBO is largest at xi^2 = n_inverse / n_value. A lower limit of 1e-5 of the scale prevents squares of
     // differences that are rounding.
-    const Expr best = (-natural_symbol(Stat::inverse) + kTiny) / (-natural_symbol(Stat::value) + kTiny);
-    const Expr least = 1e-10 / (square(2.0 * natural_symbol(Stat::value)) + 1e-30);
-    f.parameters = {{.name = "square", .from_natural = least + (best - least) * step(best - least), .exported = false},
+    const Expr best = weighted_mean(-natural_symbol(Stat::inverse), -natural_symbol(Stat::value));
+    const Expr least = 1e-10 / (square(2.0 * natural_symbol(Stat::value)) + 1e-20);
+    f.parameters = {{.name = "square",
+                     .from_natural = least + (best - least) * step(best - least),
+                     .exported = false,
+                     .written = -natural_symbol(Stat::inverse) / -natural_symbol(Stat::value)},
                     parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
     f.moments = mean_alone;
     f.statistics = {{Stat::value, symbol("value"), 0.0}, {Stat::inverse, reciprocal(symbol("value")), 0.0}};
@@ -71,7 +74,7 @@ const FamilyRow& probit_bound() {
                   .support = Support::real};
     row.improper = true;
     Factor f;
-    f.parameters = {parameter("value", 0, natural_symbol(Stat::tangent) / (natural_symbol(Stat::offset) + kTiny),
+    f.parameters = {parameter("value", 0, weighted_mean(natural_symbol(Stat::tangent), natural_symbol(Stat::offset)),
                               ParameterRole::value)};
     f.parameters[0].written = natural_symbol(Stat::tangent) / natural_symbol(Stat::offset);
     f.moments = mean_alone;
@@ -98,8 +101,8 @@ FamilyRow expectation_row(std::string name, std::string summary, const Expectati
   row.improper = true;
   const Expr m = symbol("value"), v = symbol("variance");
   // E[e] and E[e^2] are quotients of the naturals. Rounding may give their variance the wrong sign.
-  const Expr mean = natural_symbol(Stat::tangent) / (natural_symbol(Stat::offset) + kTiny);
-  const Expr square_mean = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny);
+  const Expr mean = weighted_mean(natural_symbol(Stat::tangent), natural_symbol(Stat::offset));
+  const Expr square_mean = weighted_mean(-natural_symbol(Stat::curvature), natural_symbol(Stat::offset));
   const Expr excess = square_mean - square(m);
   Factor f;
   f.parameters = {parameter("value", 0, mean, ParameterRole::value), parameter("variance", 0, excess * step(excess))};

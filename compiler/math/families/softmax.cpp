@@ -17,7 +17,8 @@ const FamilyRow& softmax_bound() {
     Factor f;
     // The ELBO has n_offset offset(psi) + sum_k n_slope_k slope_k(psi) with n_offset < 0, which is largest at the
     // expected scores.
-    f.parameters = {parameter("value", 1, natural_symbol(Stat::slope, kFirst) / (natural_symbol(Stat::offset) - 1e-300),
+    f.parameters = {parameter("value", 1,
+                              weighted_mean(-natural_symbol(Stat::slope, kFirst), -natural_symbol(Stat::offset)),
                               ParameterRole::value)};
     f.parameters[0].written = -natural_symbol(Stat::slope, kFirst) / -natural_symbol(Stat::offset);
     f.moments = mean_alone;

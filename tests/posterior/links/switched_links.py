@@ -302,5 +302,45 @@ def parts_selected_by_a_variable():
     return close(got.elbo, np.logaddexp(on, off).sum(), 1e-12) and close(got.posterior["z.p"], expit(on - off), 1e-12)
 
 
+@holds
+def sure_bits_leave_the_other_point_alone():
+    """Bits that are known, or sure after their data: the point for the other value has weight 0. By coordinate ascent with numpy."""
+    y = np.array([1.0, 1, 0, 1])
+
+    def ascent(known, evidence):
+        mean, square, p = 0.0, 4.0, np.where(np.isnan(known), 0.5, known)
+        for _ in range(5000):
+            xi = np.sqrt([square, square + 2 * mean + 1])  # for 0 and for 1
+            rest = [log_expit(x) - x / 2 for x in xi]
+            odds = y - 0.5 + rest[1] - rest[0] + evidence
+            p = np.where(np.isnan(known), expit(odds), known)
+            curvature = np.tanh(xi / 2) / (4 * xi)
+            precision = 0.25 + 2 * np.sum((1 - p) * curvature[0] + p * curvature[1])
+            mean = (np.sum(y - 0.5) - 2 * np.sum(p * curvature[1])) / precision
+            square = mean**2 + 1 / precision
+        return mean, precision, p
+
+    head = "model m { plate n; a ~ Normal(mean = 0, sd = 2); "
+    link = "observe y[n] ~ Bernoulli(logistic(a + u[n])); }"
+    known = np.array([np.nan, 1, 0, 1])
+    v = np.array([0.2, 1.0, 0.0, 1.0])
+    for model, data, want in (
+            (head + "observe u[n] ~ Bernoulli(0.5); " + link, {"u": known, "y": y}, ascent(known, 0)),
+            (head + "u[n] ~ Bernoulli(0.5); observe v[n] ~ Normal(mean = u[n], sd = 0.02); " + link, {"v": v, "y": y},
+             ascent(np.full(4, np.nan), norm.logpdf(v, 1, 0.02) - norm.logpdf(v, 0, 0.02)))):
+        got = fit(model, data, *TIGHT)
+        print(got.posterior["a.mean"], got.posterior["u.p"], want)
+        if not (np.isfinite(got.elbo) and close(got.posterior["a.mean"], want[0], 1e-7) and close(got.posterior["a.precision"], want[1], 1e-7)
+                and np.abs(got.posterior["u.p"] - want[2]).max() < 1e-7):
+            return False
+    # A Laplace density about a sum with a known bit.
+    got = fit(head + "observe u[n] ~ Bernoulli(0.5); observe z[n] ~ Laplace(mean = a + 0.3 * u[n], scale = 1); }",
+              {"u": known[1:], "z": y[1:]}, *TIGHT)
+    also = fit(head + "data u[n] : real; observe z[n] ~ Laplace(mean = a + 0.3 * u[n], scale = 1); }", {"u": known[1:], "z": y[1:]}, *TIGHT)
+    half = fit(head + "observe u[n] ~ Bernoulli(0.5); observe z[n] ~ Laplace(mean = a + 0.3 * u[n], scale = 1); }",
+               {"u": known, "z": y}, *TIGHT)
+    return (close(got.posterior["a.mean"], also.posterior["a.mean"], 1e-8) and close(got.elbo, also.elbo + 3 * np.log(0.5), 1e-9)
+            and np.isfinite(half.elbo) and 1e-3 < half.posterior["z.bound.value"].min())
+
 
 finish()
