@@ -93,8 +93,24 @@ json to_json(const std::vector<Diagnostic>& warnings) {
 
 bool has_gaussian_links(const json& summary) { return summary.is_object() && summary.value("links", "") == "gaussian"; }
 
+std::vector<std::string> joint_names(const json& summary) {
+  std::vector<std::string> out;
+  if (!summary.is_object() || !summary.contains("variables")) return out;
+  for (const auto& [name, fields] : summary["variables"].items())
+    if (fields.contains("members")) out.push_back(name);
+  return out;
+}
+
 model::Model with_guide_of(const model::Model& m, const std::vector<NamedArray>& posterior, const json& summary) {
-  model::Model out = with_joint_factors_of(m, posterior);
+  const auto is_of_joint = [](const NamedArray& a) { return a.name.starts_with("joint("); };
+  std::vector<NamedArray> joints;
+  std::ranges::copy_if(posterior, std::back_inserter(joints), is_of_joint);
+  // The summary alone has the joint factors of items whose parameters were not saved.
+  for (const std::string& name : joint_names(summary)) {
+    const auto is_saved = [&](const NamedArray& a) { return a.name.starts_with(name + "."); };
+    if (std::ranges::none_of(joints, is_saved)) joints.push_back({name, {}, {}});
+  }
+  model::Model out = with_joint_factors_of(m, joints);
   out.guide.gaussian_links = m.guide.gaussian_links || has_gaussian_links(summary);
   return out;
 }

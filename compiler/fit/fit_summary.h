@@ -66,8 +66,10 @@ nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, con
 
 /// Returns true if a fit with this fit.json took expectations of links (--links gaussian).
 bool has_gaussian_links(const nlohmann::json& summary);
-/// Returns the model with the guide of a saved fit: the joint factors that `posterior` has (with_joint_factors_of), and
-/// expectations of links if the fit or the model takes them.
+/// Returns the names of the joint variables of a fit with this fit.json.
+std::vector<std::string> joint_names(const nlohmann::json& summary);
+/// Returns the model with the guide of a saved fit: the joint factors that `posterior` or the summary has
+/// (with_joint_factors_of), and expectations of links if the fit or the model takes them.
 model::Model with_guide_of(const model::Model& m, const std::vector<NamedArray>& posterior,
                            const nlohmann::json& summary);
 

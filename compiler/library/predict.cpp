@@ -45,6 +45,8 @@ std::shared_ptr<const Program::Impl> program_of(const Program::Impl& program, co
     if (std::ranges::find(variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name) == variables.end())
       others.insert(a.name);
   if (has_gaussian_links(fit.summary)) others.insert(option("links"));
+  for (const std::string& name : joint_names(fit.summary))
+    others.insert(name);
   const std::lock_guard lock(program.of_fits->mutex);
   std::shared_ptr<const Program::Impl>& made = program.of_fits->programs[std::move(others)];
   if (made) return made;

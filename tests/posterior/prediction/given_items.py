@@ -276,4 +276,28 @@ def memory_of_a_category_is_linear_in_its_values():
     return done.stdout.strip()[-20:]
 
 
+@check
+def joint_factors_of_items_are_those_of_the_fit():
+    """Numbers of an item in one factor that the fit chose, whether it has saved them or not: their standard deviations are those
+    of the Gaussian conditional."""
+    model = """model lines { plate g; plate n; data x[n] : real; m0 ~ Normal(mean = 0, sd = 10); m1 ~ Normal(mean = 0, sd = 10);
+      a[g] ~ Normal(mean = m0, sd = 0.5); b[g] ~ Normal(mean = m1, sd = 0.5);
+      observe y[g, n] ~ Normal(mean = a[g] + b[g] * x[n], sd = 1); }"""
+    x = np.arange(6.0)
+    y = RNG.normal(-1, 0.5, (12, 1)) + RNG.normal(3, 0.5, (12, 1)) * x + RNG.normal(size=(12, 6))
+    gaps = np.where(x == 5, np.nan, y[:3] + 1)
+    precision = np.diag([4.0, 4]) + np.array([[5, x[:5].sum()], [x[:5].sum(), (x[:5]**2).sum()]])
+    want, found = np.sqrt(np.diag(np.linalg.inv(precision))), []
+    for options in [], ["--save-locals"]:
+        f = Given(model, {"x": x, "y": y}, *options)
+        table, _ = f.predict({"x": x, "y": gaps})
+        for name, sd in zip("ab", want):
+            got = [float(r["sd"]) for r in table if r["variable"] == name]
+            assert np.abs(np.array(got) - sd).max() < 1e-6, (options, name, got, sd)
+        # What diagnose draws is the same.
+        found.append([float(r["mean"]) for r in table] + f.diagnose({"x": x, "y": y})[0]["pareto"]["log_ratios"])
+    assert np.abs(np.subtract(*found)).max() < 1e-6, found
+    return f"{want[0]:.3f}"
+
+
 finish()
