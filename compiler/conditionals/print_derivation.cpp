@@ -94,7 +94,10 @@ void add_rows(const Equation& q, std::vector<Row>& out) {
   for (std::size_t k = 0; k < q.parts.size(); ++k) {
     out.push_back(part_row(q.parts[k], k == 0 ? left + (q.divisor ? "(" : "") : indent, k == 0));
   }
-  if (q.divisor) out.push_back({indent + ") / " + text(*q.divisor), {}});
+  if (!q.divisor) return;
+  const bool whole =
+      !std::holds_alternative<FormulaAdd>(q.divisor->form) && !std::holds_alternative<FormulaMultiply>(q.divisor->form);
+  out.push_back({indent + (whole ? ") / " + text(*q.divisor) : ") / (" + text(*q.divisor) + ")"), {}});
 }
 
 /// Returns several equations.
