@@ -22,11 +22,8 @@ const FamilyRow& absolute_bound() {
     Factor f;
     // The ELBO is largest at xi^2 = n_inverse / n_value. A lower limit of 1e-5 of the scale prevents squares of
     // differences that are rounding.
-    // Where the point is in no term, it is 1.
     const Expr best = weighted_mean(-natural_symbol(Stat::inverse), -natural_symbol(Stat::value));
-    const Expr some = step(-natural_symbol(Stat::value));
-    const Expr least =
-        (1.0 + (1e-10 - 1.0) * some) / (square(2.0 * natural_symbol(Stat::value)) + 1e-30 + (1.0 - some));
+    const Expr least = 1e-10 / (square(2.0 * natural_symbol(Stat::value)) + 1e-20);
     f.parameters = {{.name = "square",
                      .from_natural = least + (best - least) * step(best - least),
                      .exported = false,

@@ -45,11 +45,8 @@ inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 inline constexpr double kTiny = 1e-300;
 
 /// Returns the mean `sum` / `weight`, which is 0 where the weight is 0. There the sum may be what rounding left of
-/// terms that cancel, so that a tiny addition to the weight is not enough.
-inline Expr weighted_mean(const Expr& sum, const Expr& weight) {
-  const Expr some = step(weight);
-  return sum * some / (weight + (1.0 - some));
-}
+/// terms that cancel. In a weight like 1 - x, the tiny addition would be lost in the 1 but for the absolute value.
+inline Expr weighted_mean(const Expr& sum, const Expr& weight) { return sum * step(weight) / (abs(weight) + kTiny); }
 
 /// The index variable of a sum in a formula. Free indices are kFirst (j) and kSecond (l).
 inline constexpr Index kA{2};
