@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "compiler/model/walk.h"
 #include "compiler/posterior/moments.h"
 #include "runtime/output/stan_csv.h"
 
@@ -156,6 +157,18 @@ std::span<const double> observed_values(const model::Model& m, const BoundData& 
   return {};
 }
 
+/// Returns true if data may force latent values: sums of rates or probabilities, and parts without parameters, such as
+/// Zero(). Such values keep their prior in the ladder of powers, but never the values that the data exclude.
+bool may_force_values(const model::Model& m) {
+  const bool sums = std::ranges::any_of(m.variables, [](const model::Variable& v) {
+    return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source;
+  });
+  return sums || std::ranges::any_of(m.statements, [](const model::Statement& s) {
+           return std::ranges::any_of(model::distributions_of(s),
+                                      [](const model::Distribution* d) { return d->family->spellings.empty(); });
+         });
+}
+
 /// Returns a warning for each variable with numbers that never changed in any chain and that the data do not fix.
 std::vector<Diagnostic> constant_scalar_warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   std::vector<Diagnostic> out;
@@ -187,6 +200,11 @@ std::vector<Diagnostic> constant_scalar_warnings(const ChainSummary& s, const mo
 std::vector<Diagnostic> warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
   std::vector<Diagnostic> out = constant_scalar_warnings(s, m, data);
+  if (s.evidence && may_force_values(m))
+    out.push_back(
+        make_warning("the log evidence leaves out the prior probability of latent values that the data force "
+                     "(the part of a count above 0 beside Zero(), factors of a probability, rates beside one of "
+                     "0), and may be far too high"));
   const auto bad = std::ranges::count_if(s.diagnoses, [](const Diagnosis& d) { return d.r_hat > kMixed; });
   if (bad == 0) return out;
   const auto worst =

@@ -334,7 +334,7 @@ struct ShiftRow {
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
-inline constexpr std::int64_t kLayout = 9;
+inline constexpr std::int64_t kLayout = 10;
 
 /// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
 /// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone
