@@ -262,7 +262,7 @@ m("return stored(log_gammas.exp() * values(product_) / «recurrence_product(valu
 m = area("stochastic and incremental steps", "annealing_stochastic_steps|annealing_built_steps")
 m("return o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + «static_cast<double>(t)», -o.kappa));", "static_cast<double>(t + 1)")
 m("return o.rho > 0 ? o.rho : std::min(«1.0», std::pow(o.tau0 + static_cast<double>(t), -o.kappa));", "2.0")
-m("double tau0 = 1, kappa = «0.7»; // steps (tau0 + t)^-kappa,", "0.75")
+m("double tau0 = 1, // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...\n kappa = «0.7»;", "0.75")
 m("return static_cast<double>(e.items()) / «static_cast<double>(batch.size())»;", "static_cast<double>(e.items())")
 m("if (stage.batched) scale_up(m, statistics_of(*m.model, stage), «plan.scale»);", "1.0")
 m("scale_up(m, data_sums_of(*m.model, *stage), «scale»);", "1.0", "annealing_svi|minibatches_test|annealing_stochastic_steps")
@@ -270,8 +270,8 @@ m("const std::int32_t status = sweep(machine, {.scale = «r.s.scale»});", "1.0"
 m("s.scale = static_cast<double>(total) / «static_cast<double>(s.sizes[r.m.batch_slot])»;", "static_cast<double>(s.sizes[r.m.batch_slot] + 1)", "annealing_built_steps")
 m("r.scale(r.m.summed[k], «s.scale»);", "1.0", "embedding_steps_test|annealing_built_steps")
 m("const Weights w{.local_data = b, .global_data = b, .step = «rho»};", "1.0", "annealing_built_steps")
-m("return weighted_sweep({*m, *s}, {.local_data = b, .global_data = «b»});", "1.0", "annealing_built_steps")
-m("return weighted_sweep({*m, *s}, {.local = b, .global = «b»});", "1.0", "annealing_built_steps")
+m("step(*m, memory, data, {.local_data = b, .global_data = «b»}, 1 / b, false)", "1.0", "annealing_built_steps")
+m("step(*m, memory, data, {.local = b, .global = «b»}, 1 / b, true)", "1.0", "annealing_built_steps")
 m("value = b_.add(b_.mul(rho, value), b_.mul(«b_.sub(b_.f(1), rho)», old));", "b_.sub(b_.f(2), rho)", "annealing_stochastic_steps")
 m("*nats = «parts.data_energy + parts.local_prior + parts.local_entropy»;", "parts.data_energy", "annealing_built_steps")
 m("return static_cast<std::int64_t>(std::ceil(«o.epochs * static_cast<double>(a_pass)»));", "o.epochs", "annealing_stochastic_steps")
@@ -404,7 +404,7 @@ m("if (!d.point) density += «log_q(d, e, f, x)»;", "0.0")
 m("out.p += x > a.observed ? 1 : x == a.observed ? «0.5» : 0;", "1.0")
 m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
 m("add_centring_offset(out.data.observed[k].values, out.references[k], «-1»);", "1")
-m("if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr) add_centring_offset(out.back().values, *from, «1»);",
+m("if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr) add_centring_offset(out.back().values, *from, «1»); if (!is_first_of_joint(slot)) continue;",
   "0")
 m = area("starting values and moves", "annealing_components")
 m("if («value > elbo_ + margin()») return true;", "value > elbo_ - 1e4")
@@ -523,7 +523,7 @@ m("at_the_end && «is_updated_before_read(s, home)» && begins_with_sources(m, s
 m("at_the_end && is_updated_before_read(s, home) && «begins_with_sources(m, s, home)»", "true")
 
 m = area("data and tables", "posterior_tables")
-m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, assigned_names(b, plate))»;", "elements_from_rows(b, plate, lines)")
+m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, assigned_names(b, plate, ids))»;", "elements_from_rows(b, plate, lines)")
 m("out.insert(out.end(), begin, «begin + static_cast<std::ptrdiff_t>(width)»);\n  }\n  a.values = std::move(out);\n  a.shape[0] = std::ssize(element_rows.row);", "begin")
 m("to_end(m.statements, «statement.index()»);", "m.statements.size() - 1", "posterior_predicted_models")
 
