@@ -417,7 +417,7 @@ std::string named_as_its_plate(const Binder& b, const Slot& slot) {
 void name_numbers_in_data(Binder& b) {
   std::vector<DataReference> references;
   for (const Slot& slot : b.slots)
-    references.push_back({slot.name, slot.axes, slot.value_plate});
+    references.push_back({slot.name, slot.axes, slot.value_plate, slot.variable.has_value()});
   name_numbers(b.model, references, b.settings.labels, b.settings.sizes, b.settings.subset_plate.has_value(), *b.data);
 }
 

@@ -50,7 +50,9 @@ class ElementNames {
       : m_(m), plate_(plate), references_(references), data_(data) {
     for (const DataReference& r : references) {
       const auto found = data.find(r.name);
-      if (found != data.end() && r.values && m[*r.values].set == plate) referring_.push_back(&found->second);
+      if (found == data.end() || !r.values || m[*r.values].set != plate) continue;
+      referring_.push_back(&found->second);
+      categories_ = categories_ || r.category;
     }
     const auto ids = data.find(m[plate].name);
     if (ids == data.end()) return;
@@ -67,7 +69,7 @@ class ElementNames {
     if (!labels.empty()) return are_among(labels);
     if (pieces) return false;
     if (std::ranges::any_of(all(), [](const DataArray* a) { return !a->levels.empty(); })) return true;
-    if (sized) return false;
+    if (sized || categories_) return false;
     const auto most = static_cast<double>(kLargestImplied);
     if (std::ranges::any_of(all(), [&](const DataArray* a) {
           return std::ranges::any_of(a->values, [&](double v) { return v >= most; });
@@ -146,6 +148,7 @@ class ElementNames {
   const std::vector<DataReference>& references_;
   const Dataset& data_;
   std::vector<DataArray*> referring_, ids_;
+  bool categories_ = false;  // true: some of the arrays are values of variables
 };
 
 }  // namespace

@@ -225,6 +225,14 @@ bool is_symmetric(math::Stat s) {
   return s == math::Stat::entry || s == math::Stat::inverse_entry || s == math::Stat::comp2;
 }
 
+/// Returns the function that a formula writes for a statistic of a number between limits.
+math::Function limit_of(math::Stat s) {
+  return s == math::Stat::above   ? math::Function::above
+         : s == math::Stat::below ? math::Function::below
+         : s == math::Stat::lower ? math::Function::lower
+                                  : math::Function::upper;
+}
+
 }  // namespace
 
 Formulas FormulaWriter::event_of(const density::Atom& x) {
@@ -292,13 +300,10 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::offset:
         return {FormulaApply{math::Function::offset, {{v}}}};
       case Stat::above:
-        return {FormulaApply{math::Function::above, {{v}}}};
       case Stat::below:
-        return {FormulaApply{math::Function::below, {{v}}}};
       case Stat::lower:
-        return {FormulaApply{math::Function::lower, {{v}}}};
       case Stat::upper:
-        return {FormulaApply{math::Function::upper, {{v}}}};
+        return {FormulaApply{limit_of(x.stat), {{v}}}};
       case Stat::slope:
         return {FormulaApply{math::Function::slope, {with_event(event[0])}}};
       case Stat::switched:

@@ -134,7 +134,7 @@ class PlateEnlarger {
       fitted_.insert(name);
     std::vector<DataReference> references;
     for (const Slot& slot : slots_)
-      references.push_back({slot.name, slot.axes, slot.values});
+      references.push_back({slot.name, slot.axes, slot.values, slot.observed});
     name_numbers(model_, references, out_.settings.labels, out_.settings.sizes, false, out_.data);
   }
 

@@ -174,7 +174,10 @@ const char* lehr_error(const Model* m, std::int32_t status) {
       "the library has no prediction or score of this model: its message says why"};
   if (status >= 0 && status < kStatusCount) return kText[status];
   const std::int64_t blocks = m->block_count, data = m->failure_count - blocks;
-  if (status >= kFailData && status - kFailData < data) return m->failures[blocks + status - kFailData];
+  // Variables that are no matrices have no text.
+  const char* const text =
+      status >= kFailData && status - kFailData < data ? m->failures[blocks + status - kFailData] : "";
+  if (*text) return text;
   if (status >= kFailData) return "a data matrix is not positive definite";
   if (status >= kFailBlock && status - kFailBlock < blocks) return m->failures[status - kFailBlock];
   return "unknown status";

@@ -16,6 +16,7 @@ STATES = ("plate t ordered; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 1); A[k] 
           "z[t] ~ Categorical(A[z[t-{}]]) start Uniform() over k; observe y[t] ~ Normal(mean = mu[z[t]], sd = 1);")
 LATENT = "plate n; mu[n] ~ Normal(mean = 0, sd = 1); observe y ~ Normal(mean = mu[0], sd = 1);"
 INDEX = "plate n; plate k; mu[k] ~ Normal(mean = 0, sd = 1); data z[n] : k; observe y[n] ~ Normal(mean = mu[z[n]], sd = 1);"
+VALUES = "plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe z[n] ~ Categorical(p);"
 RATE = "plate n; r ~ Gamma(shape = 1, rate = 1); observe y[n] ~ Poisson(r);"
 RAGGED = "plate g; plate i in g; plate d = 2; mu ~ MvNormal(mean = 0, precision = 1) over d; observe y[g, i] ~ MvNormal(mean = mu, precision = 1) over d;"
 WORDS = "plate doc; plate token in doc times count; plate v; p ~ Dirichlet(concentration = 1) over v; observe w[doc, token] ~ Categorical(p);"
@@ -61,8 +62,9 @@ def models():
 def sizes():
     meets("has 1000000000000 elements at most", "fit", LATENT, "--sizes", "n=1000000000001", data='{"y": 1}', code=2)
     meets("these sizes need", "fit", LATENT, "--sizes", "n=1000000000000", data='{"y": 1}', code=4)
-    meets("would give plate", "fit", INDEX, data='{"y": [1], "z": [20000000]}', code=4)
-    said("fit", INDEX, data='{"y": [1], "z": [19999]}', code=0)
+    meets("would give plate", "fit", VALUES, data='{"z": [20000000]}', code=4)
+    said("fit", VALUES, data='{"z": [19999]}', code=0)
+    said("fit", INDEX, data='{"y": [1], "z": [20000000]}', code=0)  # a name
     meets("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours", "fit", RATE,
           data='{"y": [9007199254740992]}', code=4)
     said("fit", RATE, data='{"y": [1000000]}', code=0)
