@@ -85,6 +85,17 @@ std::string TemperedNormaliser::why_connected() const {
   return {};
 }
 
+/// Returns true if a latent number has limits that are no data. Limits from data are its observation, an interval: over
+/// all of them, it is any number.
+static bool is_truncated(const Model& m, const Statement& s) {
+  std::vector<ExprId> limits;
+  for (const std::optional<ExprId>& limit : {s.limits.above, s.limits.below})
+    if (limit) limits.push_back(*limit);
+  return !limits.empty() && std::ranges::none_of(nodes_under(m, limits), [&](ExprId id) {
+    return std::holds_alternative<GivenRef>(m[id].node);
+  });
+}
+
 std::string TemperedNormaliser::unsupported_reason() const {
   if (!model_.joint_priors.empty()) return "the prior of variables that share a factor is of all of them together";
   for (const Potential& p : model_.potentials) {
@@ -97,7 +108,7 @@ std::string TemperedNormaliser::unsupported_reason() const {
     const Statement& s = model_[id];
     for (const Distribution* d : distributions_of(s)) {
       const bool observed = model_[s.variable].observed;
-      if (s.limits.any() && !(observed && d->family->gaussian))
+      if (observed ? s.limits.any() && !d->family->gaussian : is_truncated(model_, s))
         return fmt::format("the integral of powers of '{}', which is {}, is not known", model_[s.variable].name,
                            observed ? "censored" : "truncated");
     }

@@ -176,12 +176,13 @@ Expectation log_probit() {
 Expr lesser(const Expr& a, const Expr& b) { return a + (b - a) * step(a - b); }
 
 /// Makes the row of -exp(e). The logarithm of the expectation has an upper limit, which no posterior of counts comes
-/// near: far from the optimum, planes and ELBO stay finite, and one update returns below the limit.
+/// near, so that planes stay finite. Beyond it the value is -infinity: a plane at the limit would lie above -exp(e),
+/// and a weight of the rate that goes to 0 could make up for any e.
 FamilyRow negative_exp() {
   constexpr double kLargest = 300;
-  const Expr rate = exp(symbol("value") + 0.5 * symbol("variance"));
-  FamilyRow row =
-      expectation_row("ExpExpectation", "mean and variance of the logarithm of a rate", {-rate, -rate, 0.5 * rate});
+  const Expr log_rate = symbol("value") + 0.5 * symbol("variance"), rate = exp(log_rate);
+  FamilyRow row = expectation_row("ExpExpectation", "mean and variance of the logarithm of a rate",
+                                  {log(step(kLargest - 1.0 - log_rate)) - rate, -rate, 0.5 * rate});
   Expr &mean = row.factor->parameters[0].from_natural, &variance = row.factor->parameters[1].from_natural;
   mean = lesser(mean, kLargest);
   variance = lesser(variance, 2.0 * (kLargest - symbol("value")));

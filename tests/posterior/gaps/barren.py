@@ -242,7 +242,7 @@ def predictions_in_parts():
     x = b + RNG.normal(size=4000)
     x[3000:] = np.nan
     f = Folder("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); b[n] ~ Normal(mean = mu, sd = 1); c[n] ~ Normal(mean = b[n], sd = 1);
-      observe y[n] ~ Normal(mean = b[n], sd = 1); observe x[n] ~ Normal(mean = c[n], sd = 1); }""", {"y": b, "x": x})
+      observe y[n] ~ Normal(mean = b[n], sd = 1); observe x[n] ~ Normal(mean = c[n], sd = 1); }""", {"y": b, "x": x}, "--guide", "factorised")
     write(f.at("d.csv"), "y,x\n" + "".join(f"{one},{'' if np.isnan(other) else other}\n" for one, other in zip(b.tolist(), x.tolist())))
     whole, parts = predicted(f, f.at("d.csv")), predicted(f, f.at("d.csv"), "--stream")
     return len(whole) == 9000 and whole == parts
