@@ -110,9 +110,11 @@ def check(name, sizes, data):
         (first if sweep < SWEEPS // 2 else second).step(data=sweep == SWEEPS // 2)
     for built in (one, again, ranges):
         same_posterior(built, posterior)
-    # A loaded state sums its statistics anew.
+    # A loaded state sums its statistics anew. The ELBO of large counts, some 1e6 nats, resolves factors no further than its
+    # rounding decides which sweeps are shortened.
+    rtol = 1e-5 if name == "large_counts" else 1e-8
     for array, values in posterior.items():
-        assert np.allclose(second.get(array), np.ravel(values), rtol=1e-8, atol=1e-10), array
+        assert np.allclose(second.get(array), np.ravel(values), rtol=rtol, atol=1e-10), array
 
 
 def at_temperatures(name, sizes, data):

@@ -260,6 +260,8 @@ def rows_are_numbered(folder):
     written(folder, "site,y\n1,0.5\n1,0.7\n2,1\n", "rows.csv")
     written(folder, json.dumps({"of": [1, 2, 2], "v": [1, 2, 3.0]}), "other.json")
     data = ["--data", f"{folder}/rows.csv", "--data", f"{folder}/other.json", "--quiet", "--out", f"{folder}/rows"]
+    run("fit", written(folder, text), *data, code=0)  # names, unless the plate has a size
+    data += ["--sizes", "site=2"]
     done = run("fit", written(folder, text), *data, code=4)
     lines = [q for q in quoted(done.stderr) if q.endswith(";")]
     assert lines == ["plate site from 1;"], done.stderr
