@@ -58,7 +58,7 @@ class Copies {
   template <class F>
   void each(const F& f) const {
     for (std::int64_t b = 0; b < r_.m.buffer_count; ++b)
-      if (is_of_q(r_.m.buffers[b])) f(b, 8 * r_.view().length(b));
+      if (is_of_q(r_.m.buffers[b]) && r_.view().length(b) > 0) f(b, 8 * r_.view().length(b));
   }
 
   const Run& r_;

@@ -96,7 +96,7 @@ std::int32_t move_expectations_to_zero(Run& r) {
   for (const ParameterRow& row : parameters_of(*m.model)) {
     if (row.by_stage || row.local) continue;
     const std::span<double> x = m.view().reals(row.buffer);
-    std::memcpy(x.data(), r.saved(Copy::before, row.buffer), x.size_bytes());
+    if (!x.empty()) std::memcpy(x.data(), r.saved(Copy::before, row.buffer), x.size_bytes());
   }
   invalidate_sums(m);
   return call(m, m.model->global_expectations);
