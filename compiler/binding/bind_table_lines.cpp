@@ -17,15 +17,6 @@
 namespace lehr::model {
 namespace {
 
-/// Returns true if the ids are 0, 1, ... in any order.
-bool are_positions(const DataArray& ids) {
-  std::vector<double> sorted = ids.values;
-  std::ranges::sort(sorted);
-  for (std::size_t k = 0; k < sorted.size(); ++k)
-    if (sorted[k] != static_cast<double>(k)) return false;
-  return true;
-}
-
 /// Returns true if the ids number the lines 1, 2, ... in order.
 bool are_ordinals(const DataArray& ids) {
   for (std::size_t k = 0; k < ids.values.size(); ++k)

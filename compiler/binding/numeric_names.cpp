@@ -122,15 +122,6 @@ class ElementNames {
     });
   }
 
-  /// Returns true if the ids are 0, 1, ... in any order.
-  static bool are_positions(const DataArray& ids) {
-    std::vector<double> sorted = ids.values;
-    std::ranges::sort(sorted);
-    for (std::size_t k = 0; k < sorted.size(); ++k)
-      if (sorted[k] != static_cast<double>(k)) return false;
-    return true;
-  }
-
   /// Returns true if the numbers are labels, as far as the labels tell.
   bool are_among(const std::vector<std::string>& labels) const {
     std::map<double, bool> numbers;

@@ -27,6 +27,14 @@ bool is_column(const DataArray& a) { return !a.named_by_binding && a.source.find
 
 bool of_one_file(const DataArray& a, const DataArray& b) { return file_of(a.source) == file_of(b.source); }
 
+bool are_positions(const DataArray& ids) {
+  std::vector<double> sorted = ids.values;
+  std::ranges::sort(sorted);
+  for (std::size_t k = 0; k < sorted.size(); ++k)
+    if (sorted[k] != static_cast<double>(k)) return false;
+  return true;
+}
+
 std::vector<const DataArray*> all_of(const DataArray& first) {
   std::vector<const DataArray*> out = {&first};
   for (const DataArray& other : first.duplicates)

@@ -38,6 +38,9 @@ bool is_column(const DataArray& a);
 /// Returns true if both arrays were read from the same file, as columns of one table are.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
+/// Returns true if the values of a column of ids are 0, 1, ... in any order, so that they are positions.
+bool are_positions(const DataArray& ids);
+
 /// Returns all arrays of one name that the user's files have: `first`, then its DataArray::duplicates from other files.
 std::vector<const DataArray*> all_of(const DataArray& first);
 
