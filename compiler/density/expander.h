@@ -254,9 +254,10 @@ class Expander {
   /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
   /// model).
   Poly within_limits(const model::Limits& limits);
-  /// Returns the statement's auxiliary variable of that kind, axes and values, which is added if there is none. Tangent
-  /// points are separate for each part of a mixture and for each setting of the bits that is being expanded, but not
-  /// for a sampler.
+  /// Returns the auxiliary variable of that kind that the statement has on these axes, and adds it if there is none.
+  /// `values` is the plate of a category's values or of a vector's components; `bound` is the family row of a tangent
+  /// point. Each part of a mixture and each setting of the bits that is being expanded has tangent points of its own,
+  /// but not for a sampler.
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values, const math::FamilyRow* bound = nullptr);
   /// Adds an auxiliary variable of the statement to the model. `values` is the plate of a category's values or of a

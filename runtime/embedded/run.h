@@ -40,11 +40,15 @@ std::int32_t reset_items(const Run& r);
 /// invalid. Returns a status.
 std::int32_t sum_if_invalid(const Run& r);
 
-/// Prepares a sweep, after begin() and sum_if_invalid(), if sweeps of the model may lower the ELBO: copies the state,
-/// and computes State::reached. `goes_on`: the ELBO of the state is valid. Returns a status.
+/// Prepares a sweep for end_damped(), after begin() and sum_if_invalid(): copies the state and computes its ELBO
+/// (State::reached). A start from which no sweep was made is first improved (machine::start_damped()). With `goes_on`,
+/// data and factors are those of the last sweep; without, the ELBO is that after inferring the items of the data. Does
+/// nothing if no sweep of the model can lower the ELBO. Returns 0 or a status of the generated code.
 std::int32_t begin_damped(const Run& r, bool goes_on);
-/// Judges such a sweep by its status, as machine::judge_sweep() does. `temperature` is that of the sweep; `entropy`: on
-/// the entropies of all factors instead of the data. Returns the status of the state in place.
+/// Judges the sweep after begin_damped() by its status and ELBO (machine::judge_sweep()): if it failed or has lowered
+/// the objective, the state becomes one with a part of its movement, or that before it. In the objective, the
+/// temperature of the sweep divides the terms of the data; with `entropy` it multiplies the entropies of all factors
+/// instead. Returns the status of the state in place; `status` itself if no sweep of the model can lower the ELBO.
 std::int32_t end_damped(const Run& r, std::int32_t status, double temperature, bool entropy);
 
 /// Returns true if x is finite and above 0, as temperatures must be.

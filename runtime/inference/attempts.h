@@ -5,12 +5,13 @@
 
 namespace lehr {
 
-/// How many steps of one kind were accepted, and how many were undone.
+/// How many steps of one kind between the sweeps of coordinate ascent, such as extrapolations, were accepted, and how
+/// many were undone because the ELBO was lower after the next sweep.
 struct Attempts {
   std::int64_t accepted = 0,  // the ELBO was not lower after the next sweep
       refused = 0;            // the ELBO was lower, or the sweep failed: the step was undone
 
-  /// Returns how many were tried.
+  /// Returns how many steps were tried, accepted or not.
   std::int64_t all() const { return accepted + refused; }
   /// Adds the counts of another run.
   Attempts& operator+=(const Attempts& more) {

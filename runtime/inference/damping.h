@@ -12,8 +12,8 @@
 
 namespace lehr {
 
-/// Shortens the sweeps of one run that lower the objective, as sweeps over expectations of links may: it goes back to
-/// the state before the sweep and a part of the way to that after it. The caller alternates:
+/// Shortens the sweeps of one run of coordinate ascent that lower the objective, as sweeps over expectations of links
+/// may: it goes back to the state before the sweep and a part of the way to that after it. The caller alternates:
 ///
 ///     damping.begin(); status = sweep and ELBO; status = damping.end(status, elbo, objective);
 class Damping {
@@ -21,22 +21,28 @@ class Damping {
   /// Watches a run of this engine. All functions do nothing if sweeps of the model never lower the ELBO.
   Damping(const Engine& e, const SweepOptions& o);
 
-  /// Returns true if sweeps of the model may lower the ELBO; each then needs an ELBO.
+  /// Returns true if sweeps of the model may lower the ELBO. The caller must then compute the ELBO after every sweep.
   bool active() const { return active_; }
-  /// Prepares the state from which the first sweep starts, and its ELBO (machine::start_damped()). Returns a status.
+  /// Improves the factors in place before the first sweep of the run, and stores their ELBO: a sweep with tangent
+  /// planes at 0 replaces them if its ELBO is higher (machine::start_damped()). Returns 0 or a status of the generated
+  /// code.
   std::int32_t start();
-  /// Stores the state before a sweep. Its ELBO must be the one last computed by start() or end(), or passed to note().
+  /// Stores a copy of the state before a sweep, to which end() may return. Its ELBO must be the one last computed by
+  /// start() or end(), or passed to note().
   void begin();
-  /// Judges the sweep by its status and ELBO. If it failed, or the objective is lower or not possible, this moves to
-  /// the best state on the way (to that before the sweep if none is better) and sets `elbo` to its ELBO. Returns 0, or
-  /// the status of a failed sweep of which no part is better.
+  /// Judges the sweep since begin() by its status and ELBO. If it failed, or the objective is lower or not possible,
+  /// this moves to a state on the way whose objective is not lower (to that before the sweep if there is none) and sets
+  /// `elbo` to its ELBO. Returns 0, or the status of a failed sweep of which no part serves.
   std::int32_t end(std::int32_t status, Elbo& elbo, const PlaneSteps::Objective& objective);
-  /// Notes the ELBO of the present state, to which a step other than a sweep led, such as an extrapolation.
+  /// Stores the ELBO of the present state, with which the next sweep is compared. The caller passes it after every
+  /// sweep, since a step that end() does not judge may have led there, such as an extrapolation.
   void note(const Elbo& elbo) { judged_.elbo = elbo; }
-  /// Returns true if the last sweep was shortened.
+  /// Returns true if end() has replaced the state after the last sweep, by one with a part of its movement or by that
+  /// before it.
   bool shortened() const { return judged_.shortened; }
-  /// Returns by how much, in nats, the last sweep lowered the objective if no part of it was better, so that the state
-  /// is that before it; else 0. Then the run stands still without being at a maximum.
+  /// Returns by how much, in nats, the last sweep had lowered the objective if end() has put back the state before it;
+  /// infinite if the sweep failed; else 0. If it is above the tolerance, the run has stopped moving without being at a
+  /// maximum, and does not count as converged.
   double undone() const { return judged_.undone; }
 
  private:

@@ -12,34 +12,46 @@
 
 namespace lehr {
 
-/// Moves the planes of one run. All calls but that of made_by() are inside Engine::recorded.
+/// Finds a better state where a sweep over expectations of links has lowered the objective and chains (factors of whole
+/// sequences) lie outside the items: it moves the tangent planes from which the chains are updated a part of the way.
+/// Damping uses it, because a chain cannot be moved along a sweep itself. climb() is called inside Engine::recorded.
 class PlaneSteps {
  public:
-  /// The objective of the run, by the ELBO.
+  /// A function that returns from an ELBO and its parts the number that sweeps of the run must not lower: the ELBO, or
+  /// at a temperature the annealed objective.
   using Objective = std::function<double(const Elbo&)>;
 
-  /// Does nothing unless there are chains outside the items, and all items are in memory.
+  /// Serves a run of this engine. It finds nothing unless there are chains outside the items, and the factors of all
+  /// items are in memory.
   PlaneSteps(const Engine& e, const SweepOptions& o);
 
-  /// Returns true if there is something to move.
+  /// Returns true if there are chains outside the items and the factors of all items are in memory, so that climb() may
+  /// find a state.
   bool active() const { return active_; }
-  /// Notes a state whose planes made the present chains: that before a sweep. May be null: it is not known.
+  /// Stores a state with the tangent planes from which the present chains were updated, where climb() begins: that
+  /// before the last sweep. If it is null, climb() begins at the planes of its argument `before`.
   void made_by(Snapshot planes) { made_ = std::move(planes); }
-  /// Looks for a state with a higher objective than `least` from the state `before` a sweep, and puts it in place with
-  /// its ELBO. Returns false if it finds none; the state in place is then any.
+  /// Searches for a state with a higher objective than `least`, puts it in place and writes its ELBO to `out`. From the
+  /// state `before` a sweep, it moves the tangent planes towards those at the present chains, by steps that are halved
+  /// until the objective rises, and updates all factors from them; up to 30 times, while the gain is large. Returns
+  /// false if it finds none; the state in place is then arbitrary.
   bool climb(const Arrays& before, double least, const Objective& objective, Elbo& out);
-  /// Returns the planes that made the chains of the state that climb() has put in place.
+  /// Returns a state with the tangent planes from which the chains in the state found by climb() were updated, for
+  /// made_by(); only once.
   Arrays take_planes() { return std::move(planes_); }
 
  private:
-  /// Brings local factors to their optimum and computes the ELBO. Returns false if that is no state.
+  /// Brings local factors, tangent points among them, to their optimum and computes the ELBO. Returns false if
+  /// generated code fails or the ELBO is impossible.
   bool infer_items(Elbo& out) const;
-  /// Updates all that is outside the items. Returns false if that fails.
+  /// Updates every block outside the items once, except local ones and tangent points. Returns false if one fails.
   bool update_outside() const;
-  /// Finds which arrays of the state the updates of items write: planes, and what is inferred with them.
+  /// Finds which arrays of the state the updates of items write: tangent planes, and what is inferred with them. The
+  /// result has a flag for each array. It tries these updates from the state `before`, and leaves another state in
+  /// place.
   std::vector<bool> arrays_of_items(const Arrays& before) const;
-  /// Updates all that is outside the items from `before` with these planes, then the items. Returns false if that is no
-  /// state.
+  /// Loads the state `before` with the tangent planes of the state `planes`, updates all blocks outside the items from
+  /// them, then the items, and computes the ELBO. Returns false if generated code fails or the ELBO is impossible.
   bool follow(const Arrays& before, const Arrays& planes, Elbo& out) const;
 
   const Engine& e_;               // the engine of the run

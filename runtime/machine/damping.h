@@ -21,22 +21,29 @@
 
 namespace lehr::machine {
 
-/// The copies of q that a damped run has.
+/// Which copy of q (factors and statistics) is meant, of the two that a run stores to undo or shorten sweeps that lower
+/// the ELBO.
 enum class Copy : std::int8_t {
   before,  // before the sweep
   other    // after the sweep, or the best start
 };
 
-/// Returns true if sweeps of the model may lower the ELBO.
+/// Returns true if sweeps of the model may lower the ELBO, so that runs store copies of q to shorten them. That is so
+/// if some step of a sweep moves points of expectations of links (kExpectations).
 bool may_fall(const Model& m);
-/// Moves the points of all expectations to the present predictors, and computes their statistics. Returns a status.
+/// Updates the tangent points of all expectations of links (x.predictor) to the mean and variance that each predictor
+/// has under the present factors, and sums the statistics of their stages. Returns 0 or a status of the generated code.
 std::int32_t move_expectations(const Machine& m);
-/// Returns true if positive numbers of these parameters move by their logarithms.
+/// Returns true if shortened sweeps and extrapolations move the numbers of this parameter by their logarithms:
+/// precisions and rates that are no matrices, degrees of freedom, shapes and concentrations, and point values of
+/// positive variables.
 bool is_logarithmic(const ParameterRow& row);
-/// Returns true if numbers of these parameters that are positive must stay so.
+/// Returns true if a shortened sweep or an extrapolation must not move a positive number of this parameter to 0 or
+/// below. That is so for all parameters but means, matrices, and point values of real numbers and vectors.
 bool stays_positive(const ParameterRow& row);
 
-/// What became of a sweep.
+/// The result of judge_sweep(): status and ELBO of the state that it has left in place, and whether that is the state
+/// after the sweep.
 struct Judgement {
   std::int32_t status = 0;  // of the state in place
   Elbo elbo = {};           // of the state in place
@@ -45,8 +52,10 @@ struct Judgement {
   double undone = 0;        // see Damping::undone()
 };
 
-/// Moves from the state before the sweep a part of 1 / 2^halvings of the way to the state after it. Returns false if
-/// that is no state.
+/// Puts the state in place that lies 1 / 2^halvings of the way from the state before a sweep (Copy::before) to the one
+/// after it (Copy::other), and computes its ELBO. Global parameters are interpolated, by their logarithms where
+/// is_logarithmic(); local factors are then inferred. Returns false if a parameter leaves its domain, if generated code
+/// fails, or if the ELBO is impossible.
 template <class Run>
 bool move_part(Run& r, int halvings, Elbo& out) {
   r.load(Copy::before);
@@ -76,8 +85,9 @@ bool move_part(Run& r, int halvings, Elbo& out) {
   return call(m, m.model->global_expectations) == 0 && r.infer(out) == 0 && is_possible(out.value);
 }
 
-/// Moves the points of all expectations to where Normal variables outside the items are 0, from the state in
-/// Copy::before. Returns a status.
+/// Moves the tangent points of all expectations of links to where they would be if the Normal variables outside the
+/// items were exactly 0. Afterwards the global parameters are again those of Copy::before, the state in place at the
+/// call. Returns 0 or a status of the generated code.
 template <class Run>
 std::int32_t move_expectations_to_zero(Run& r) {
   constexpr double kNarrow = 1e200;  // factor on precisions, after which variances are no part of an expectation
@@ -102,9 +112,10 @@ std::int32_t move_expectations_to_zero(Run& r) {
   return call(m, m.model->global_expectations);
 }
 
-/// Prepares the state from which the first sweep starts, and its ELBO. A random start may lie where planes are too
-/// steep for any sweep: then a sweep from planes where Normal variables are 0 leads to a better state. Its means shrink
-/// to 0 as long as the ELBO rises: where a rate is large, such a plane leads far beyond it. Returns a status.
+/// Improves a start before the first sweep of a run, and computes its ELBO. It compares the start, with its local
+/// factors inferred, with the state after a sweep whose tangent planes are those at 0 (move_expectations_to_zero()),
+/// the means of which are halved as long as that raises the ELBO. The better one stays in place: a random start may lie
+/// where planes are too steep for any sweep. Returns 0, or a status of the generated code if both fail.
 template <class Run>
 std::int32_t start_damped(Run& r, Elbo& elbo) {
   r.save(Copy::before);
@@ -141,9 +152,10 @@ std::int32_t start_damped(Run& r, Elbo& elbo) {
   return found ? 0 : status;
 }
 
-/// Judges a sweep by its status and ELBO. `reached` is the ELBO before it, of the state in Copy::before. If the
-/// objective has fallen, or is none, it halves the way until the objective does not fall, and then while it still
-/// rises.
+/// Judges a sweep by its status and ELBO, and replaces the state if it failed or has lowered the objective beyond
+/// rounding. It takes the state that Run::climb() finds; else one on the way from the state before the sweep: it halves
+/// the way until the objective does not fall, and then while it still rises; else the state before the sweep. `reached`
+/// is the ELBO of that state, which is in Copy::before. `objective` returns from an ELBO the number that must not fall.
 template <class Run, class Objective>
 Judgement judge_sweep(Run& r, std::int32_t status, const Elbo& elbo, const Elbo& reached, const Objective& objective) {
   constexpr double kRounding = 1e-12;  // falls of the objective relative to it that are rounding

@@ -260,8 +260,9 @@ std::int32_t finish_item_start(const Machine& m);
 /// steps is repeated until the ELBO changes by at most 1e-12 * (1 + |ELBO|) or is impossible, `accuracy.iterations`
 /// times at most. `scale` is that of Plan.
 std::int32_t infer_items(const Machine& m, SweepScope scope, double scale = 1);
-/// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
-/// Points within the one stage of all local blocks are set together with their items.
+/// Updates the tangent points of local bounds and of expectations of links (StepRow::tangent_points) from the present
+/// factors, for a random start. Does nothing if one stage has all local blocks, because points are then updated
+/// together with the other blocks of their items.
 std::int32_t move_tangent_points(const Machine& m);
 /// Completes a random start: updates all blocks outside item stages once from the statistics in place, except chains to
 /// which the start has assigned values (StepRow::seeded). Then it updates 200 times more the points that a local bound

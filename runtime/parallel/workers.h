@@ -60,8 +60,8 @@ class Workers {
   /// Sends the factors of items from the processes that updated them to all others, if they have not been sent since.
   /// All processes call it.
   void gather(const machine::Machine& m);
-  /// Declares that the factors of items in memory are now those of a snapshot. It may have been made while each process
-  /// had the present factors of its own items only. So the next gather() sends them again.
+  /// Declares that a snapshot was loaded into the factors of items. In a snapshot, a process may have up-to-date
+  /// factors of its own items only, so the next gather() sends them to the others again.
   void scatter() { is_spread_ = spread_.has_value(); }
   /// Returns true if the items are distributed over the processes of a group.
   bool is_distributed() const { return group_ != nullptr; }

@@ -35,11 +35,12 @@ std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size
 /// components, `from` becomes the last component and those after it move up by one. Returns 0 or a status of the
 /// generated code.
 std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::size_t to);
-/// Removes component k: its sums become zero, and responsibilities are normalised over the others. Returns 0 or a
-/// status of the generated code.
+/// Removes component k: its sums become zero, responsibilities are normalised over the others, and its concentration in
+/// the proportions of each item becomes the smallest of that item. Returns 0 or a status of the generated code.
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Prepares a split: copies every factor of component `from` to `to`. Of the proportions of items, it moves half of
-/// what `from` has above the smallest one to `to`. Sums stay. Returns 0 or a status of the generated code.
+/// Prepares a split: copies every factor of component `from` to `to`, so that both begin alike. In the proportions of
+/// each item (Dirichlet concentrations), half of the excess of `from` over the item's smallest concentration moves to
+/// `to`. Statistics and responsibilities stay. Returns 0 or a status of the generated code.
 std::int32_t copy_component(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
 /// Completes an edit: updates the global factors twice from the sums as they are. Components with stick-breaking

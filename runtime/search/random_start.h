@@ -28,9 +28,9 @@ StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng
 /// another kind if it fails.
 void set_restart(Engine& engine, StartKind kind);
 
-/// Returns true if a start of kind StartKind::points puts this parameter's category into clusters of its elements. That
-/// is so if the category is stored, no item stage updates it (as that of a node of a network), and data describe its
-/// elements.
+/// Returns true if a start of kind StartKind::points puts the elements of this parameter's variable into clusters and
+/// sets its probabilities to these. That is so for a stored category of the model file, no chain, which no item stage
+/// updates (as that of a node of a network), if data describe its elements.
 bool is_placed_in_clusters(const machine::Model& model, const machine::ParameterRow& row);
 
 }  // namespace lehr
