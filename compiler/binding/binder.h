@@ -153,8 +153,9 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths);
 void compute_sizes(Binder& b);
 
 /// Adds a slot for each latent variable of which the data have some, but not all, values, so that these values are
-/// bound and the others inferred. Reports one of which the data have all values, if the user bound it by name or as a
-/// column; otherwise such data are ignored. (bind_clamps.cpp)
+/// bound and the others inferred. Where that is impossible (why_not_clamped()), a warning says that the data are not
+/// used, unless the user bound them by name. Reports a variable of which the data have all values, if the user bound it
+/// by name or as a column; otherwise such data are ignored. (bind_clamps.cpp)
 void add_clamped_slots(Binder& b);
 
 /// Returns the names of a plate's elements that the option --labels or an earlier fit gives (Settings::labels), in the

@@ -45,7 +45,8 @@ struct DerivedBlock {
   Formulas elements;
   /// The name of the family of the block's factor, such as Gamma.
   std::string family;
-  /// True if the update takes the mode of the family (MAP).
+  /// True if the factor is a single value: the update takes the mode of the family (MAP), or the tangent point of a
+  /// local bound.
   bool point = false;
   /// The name of the ordered plate along which one factor covers all elements; none if each element has a factor.
   std::optional<std::string> chain;

@@ -134,7 +134,8 @@ class Expander {
   /// (Gamma(0, 0), precision = 0), it returns 0: the constant is infinite, so it is dropped and the prior marked as
   /// improper.
   Poly prior_log(const Poly& p);
-  /// Returns true, and marks the statement as improper, if p is the literal 0 and the statement a prior.
+  /// Returns true if p is the literal 0 and the statement a prior, and then marks the statement as improper: the
+  /// logarithm or gamma function of p is to be dropped.
   bool is_improper_zero(const Poly& p);
   /// Returns log(1 - p) for a polynomial p that is data, one statistic, or 1 - x. Anything else is an error.
   Poly log1m(const Poly& p);
@@ -163,7 +164,8 @@ class Expander {
   /// Returns the latent variables whose value decides what the coefficient is: those of the selectors in it, and in a
   /// mixture the variable that chooses the part.
   std::set<model::VariableId> choosing_variables(CoefId c) const;
-  /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
+  /// Returns true if the expression mentions a latent variable, or if the statement is a mixture. A number of trials
+  /// that it gives may then be impossible under some choices.
   bool depends_on_latent(model::ExprId e) const;
   /// Excludes choices of a latent variable under which the number of trials is impossible: below the observed count, or
   /// for a vector of counts different from their sum. Returns the exclude_where() terms of these choices. For single
@@ -180,14 +182,17 @@ class Expander {
   /// m_k, to which the ELBO adds the entropy of a. For Poisson and Multinomial counts, the model with the category has
   /// the same posterior of all other variables. A negative summand or a second sum over a plate is an error.
   Poly log_of_sum(const Poly& p);
-  /// Returns true if the sources of the statement may stand in no term of some elements: it has a `start`, parts of a
-  /// mixture, or categories without a value. Sources then have a prior, in which all values are equally probable. It
-  /// cancels the entropy of those that no term reads: log_of_sum() adds log_of_values() where it reads a source, and
-  /// idle_source() subtracts it everywhere.
+  /// Returns true if there may be elements of the statement whose source (the auxiliary category of log_of_sum())
+  /// stands in no term: the statement has a `start`, is a mixture, or has categories without a value. Sources then have
+  /// a prior, in which all values are equally probable. It cancels the entropy of those that no term reads:
+  /// log_of_sum() adds log_of_values() where it reads a source, and idle_source() subtracts it everywhere.
   bool sources_may_be_idle() const;
-  /// Returns the logarithm of the number of values of a source.
+  /// Returns the logarithm of the number of values of a source, the auxiliary category that says from which summand of
+  /// a rate a count came.
   Poly log_of_values(model::VariableId source);
-  /// Returns the log prior of the sources of one element: minus log_of_values() for each count.
+  /// Returns the log prior of the sources of the counts of one element, in which all values are equally probable: minus
+  /// the logarithm of their number for each count. A source is the auxiliary category that says from which summand of a
+  /// rate a count came.
   Poly idle_source(model::VariableId source);
   /// Returns log t of one summand t of the sum in log_of_sum(). Indicators of selectors stand outside the logarithm,
   /// since exactly one of them is 1.
@@ -299,7 +304,8 @@ class Expander {
   /// Returns |p| of a polynomial: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
   /// The point xi is a new variable. In a potential, |p| of random variables is an error.
   Poly absolute(const Poly& p);
-  /// Returns true if every term of p is data times at most one positive variable that the guide makes a point.
+  /// Returns true if every term of p is data times at most one positive variable that the guide makes a point, so that
+  /// log Gamma(p) has a tangent (log_gamma_of_points()).
   bool is_sum_of_points(const Poly& p) const;
   /// Returns log Gamma(p): a statistic if p is one point, else the tangent, a lower bound for a sum of points.
   Poly log_gamma_of_points(const Poly& p);
@@ -338,7 +344,8 @@ class Expander {
   /// Returns true if the formula has an absolute value, or a parameter of the distribution is a link (logistic, probit,
   /// softmax, ordered_logistic): these have local bounds.
   bool needs_local_bound(const model::Distribution& d, const math::Expr& formula) const;
-  /// Returns true if the indices mention no index variables but the statement's own, also inside lookups.
+  /// Returns true if the indices mention no index variables but the statement's own, also inside lookups: the element
+  /// of the statement then determines which element they name.
   bool uses_only_own_indices(const std::vector<model::Index>& indices) const;
   /// Returns the latent bits and spins, at most three, that switch the parameters of a distribution, so that the caller
   /// expands its density for each of their values. Only those count whose element is determined by the element of the
@@ -391,8 +398,8 @@ class Expander {
   /// Multiplies the terms of the statement of `v` by its mask, a data array of 1 and 0. Elements with 0 then affect no
   /// factor but that of `v`.
   Poly masked(Poly p, model::VariableId v, model::GivenId mask);
-  /// Returns the log density of an MvNormal with independent entries as a sum over the entries, each with its entry of
-  /// the mask.
+  /// Returns the log density of an MvNormal with independent entries as a sum over the entries. Each is multiplied by
+  /// its entry of the mask: with 0, it affects no factor but that of `v`.
   Poly masked_entries(const model::Distribution& d, model::VariableId v, model::GivenId mask);
   /// Brings the terms into normal form, merges like terms and appends them to the density with a new origin. Reports
   /// them instead if they weigh more than kMaxTerms.

@@ -93,8 +93,8 @@ class Instance {
   /// Returns the engine, which owns the memory and runs the functions, read-only.
   const Engine& engine() const;
 
-  /// Returns the name that the Loops program gives to a buffer of the engine, such as "theta.concentration" for a
-  /// parameter of the posterior.
+  /// Returns the name that the Loops program gives to a buffer of the engine, by which arrays are found in a posterior
+  /// or a file: "theta.concentration" for a parameter of the posterior.
   const std::string& name_of(std::int64_t buffer) const;
 
   /// Returns the cost of each step of the schedule so far, for profiles. Only for Backend::timed and interpreter.

@@ -28,7 +28,8 @@ std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const Gi
 /// 1, or at a relative tolerance >= 0.
 std::int32_t lehr_set_accuracy(const Model* m, void* state, std::int64_t iterations, double tolerance);
 
-/// Makes one sweep of coordinate ascent over all factors, with the terms of the data times `inverse_temperature`.
+/// Makes one sweep of coordinate ascent over all factors, with the terms of the data times `inverse_temperature`. A
+/// sweep over expectations of links that would lower the objective is shortened.
 std::int32_t lehr_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
 /// Makes one sweep of coordinate ascent with all natural parameters times `inverse_temperature`, which tempers the
 /// entropies.
@@ -75,7 +76,8 @@ std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
 /// Writes the expected log density of the data and their local variables, in nats, under the factors that were last
 /// inferred. It is the energy that lehr_temper needs.
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);
-/// Infers the items of a data set like lehr_infer and writes a lower bound of their log predictive density.
+/// Infers the items of a data set from their priors, with the global factors fixed, and writes a lower bound of the log
+/// predictive density of the data, in nats.
 std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double* nats);
 /// Updates the local factors and writes the energy of each item (its expected log density, `count` numbers), for
 /// tempering by item. Only objects built with --item-temperatures have it.

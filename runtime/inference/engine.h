@@ -188,7 +188,8 @@ class Engine {
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:
-  /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
+  /// Copies bytes that memory() has returned (buffers, and the state of incremental sweeps) back into the engine, at
+  /// the end of a replay. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
   /// Loads the data of these runs of out-of-core items by `source_`. Returns their index ranges in memory, one a run,
   /// valid until the next call.

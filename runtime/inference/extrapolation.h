@@ -44,7 +44,8 @@ class Extrapolation {
   /// Notes that something else than a sweep, such as a change of basis, has changed the parameters: the next sweep
   /// begins at those in place, not where the last one ended.
   void note_change();
-  /// Discards the stored sweeps, because the state was put back to one before the last sweep.
+  /// Discards the stored sweeps, because the state in place is not the one that the last sweep led to: a change was
+  /// undone, or the sweep was shortened (Damping).
   void forget();
 
   /// Returns true if the last sweep followed an extrapolation that was undone.

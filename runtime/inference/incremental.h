@@ -52,7 +52,8 @@ class IncrementalBatches {
   /// Replaces the stored statistics of one batch by the new ones, which are in the machine's buffers. Then writes the
   /// total over all batches to these buffers, for the updates outside the items.
   void merge(const machine::Machine& m, const machine::StepRow& stage, std::int64_t part);
-  /// Returns true if the machine's statistics are the stored total, bit for bit.
+  /// Returns true if the machine's statistics are the stored total over all batches, bit for bit. Otherwise something
+  /// else has changed them, and the stored statistics of the batches cannot be used.
   bool are_total(const machine::Machine& m, const machine::StepRow& stage) const;
 
   std::int64_t count_;                     // number of batches

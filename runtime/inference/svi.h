@@ -29,10 +29,10 @@ std::int64_t steps_of(const Engine& engine, const SviOptions& options);
 /// Returns the step size rho_t of step t = 0, 1, ..., if it is not adaptive.
 double step_size(const SviOptions& options, std::int64_t t);
 
-/// Makes one step from a minibatch (ascending items), with the weights of the engine. `update` updates the blocks
-/// outside the items; if it is empty, their generated functions do. If blocks before the items read their statistics,
-/// the items are inferred twice, before and after. Afterwards the sums of the data are those of the minibatch. Returns
-/// 0 or a status of the generated code.
+/// Makes one step of stochastic variational inference from a minibatch (ascending items), with the weights of the
+/// engine. `update` updates the blocks outside the items; if it is empty, their generated functions do. If one stage
+/// has all local blocks and blocks before it read its statistics, the items are inferred twice, before and after these.
+/// Afterwards the sums of the data are those of the minibatch. Returns 0 or a status of the generated code.
 std::int32_t step(const Engine& engine, const SviOptions& options, std::span<const std::int64_t> batch,
                   const std::function<std::int32_t(const StepRow&)>& update = {});
 

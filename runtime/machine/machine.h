@@ -244,7 +244,8 @@ std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double
 /// sweep: an item stage that repeats no other (StepRow::refresh) is not its first step.
 bool reads_statistics_first(const Model& m);
 
-/// Returns true if one stage has all local blocks and stores some of their factors.
+/// Returns true if one stage has all local blocks and stores some of their factors. Only then can single items be set
+/// to their priors, and a window have the factors of a few items.
 bool has_single_stage(const Model& m);
 /// Returns the first item stage of a sweep, from whose items minibatches are drawn; null if the model has no item
 /// stage.

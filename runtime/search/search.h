@@ -37,7 +37,8 @@ struct SearchOptions : AutoOptions {
 /// annealing, more moves.
 SearchOptions search_options(bool full);
 
-/// Returns the options of the moves that follow a search of so many sweeps.
+/// Returns the options of the moves of components that follow a search of so many sweeps: the moves may make
+/// SearchOptions::move_fraction times as many.
 MoveOptions move_options(const SearchOptions& options, std::int64_t sweeps);
 
 /// What the search did, for fit.json and the terminal: every start with its outcome, the moves of components, and the

@@ -52,7 +52,8 @@ class RandomClusters {
     std::uint64_t last = 0;                          // mark of the last search
     std::array<std::vector<std::int64_t>, 2> found;  // spins found from each end
   };
-  /// Returns true if the ends of a bond are connected by other open bonds.
+  /// Returns true if the ends of a bond are connected by other open bonds; the bond then opens with a higher
+  /// probability. `visits` is scratch memory of the search.
   bool connected(std::size_t bond, const std::vector<char>& open, Visits& visits) const;
 
   /// Two spins that are coupled. The bond is open, which forces the spins to be equal, with probability p if they are.
