@@ -385,8 +385,9 @@ class Expander {
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
   /// The elements of a chain that terms are of: those that `start` draws, all others, or all.
   enum class Elements { all, first, rest };
-  /// Returns density() as a sum over elements of the statement, with the copies that each stands for. It sets
-  /// statement_element_ for density().
+  /// Returns the terms of density() as sums over the elements of the statement, with the copies (`times`) that each
+  /// stands for as multiplicities. For a chain, `which` limits the sums to the elements that `start` draws, or to the
+  /// rest. Sets statement_element_ for density().
   Poly over_elements(Elements which, const std::function<Poly()>& density);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
