@@ -33,7 +33,8 @@ class Memo {
     std::shared_ptr<const Value> value;  // null until it is made
   };
 
-  /// Returns the entry of a key, new or not.
+  /// Returns the entry of a key, and adds one without a value if there is none; drops all others first if there are
+  /// kMostValues.
   std::shared_ptr<Entry> entry_of(Key key) const {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(key);

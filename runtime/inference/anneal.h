@@ -19,9 +19,9 @@ struct Annealing {
     stochastic  // T stays 1; natural parameters of global blocks are mixed with those of another random start (Gultekin
                 // et al., eq. 12)
   };
-  /// Whose natural parameters are affected.
+  /// The blocks of latent variables whose natural parameters the annealing changes.
   enum class Scope {
-    local,   // blocks of the items
+    local,   // blocks of local variables, those of the items
     global,  // the other blocks
     all      // all blocks
   };
@@ -32,7 +32,7 @@ struct Annealing {
     listed        // one temperature a sweep, from a list
   };
   Kind kind = Kind::data;       // what the temperature acts on
-  Scope scope = Scope::all;     // whose natural parameters are affected
+  Scope scope = Scope::all;     // the blocks whose natural parameters are changed
   Shape shape = Shape::linear;  // how the temperature falls
   double from = 1;              // first temperature; stochastic: first weight rho of the random start, below 1
   std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run

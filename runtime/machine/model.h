@@ -298,15 +298,15 @@ struct RescaledRow {
 struct FormRow {
   std::int64_t variable,  // position among the variables of the invariance
       moments,            // buffer of the sums of the products
-      coefficients,       // buffer of coefficients: of the products, or of the rows of a follower
-      follower,           // position among the followers of the invariance; -1: the form has no other variable
-      order;              // of a follower: 1: the products multiply its entries; 2: products of two entries of a row
+      coefficients,       // buffer of the coefficients of the products; with a follower, one for each of its rows
+      follower,           // position of the follower that multiplies the products, in the invariance; -1: none
+      order;              // 1: its entries multiply the products; 2: products of two entries of a row do
 };
 /// A matrix with Normal rows in quadratic forms of variables that a change of basis transforms (A in x[t] ~ Normal(A
 /// x[t-1], 1)). Its best factors are computed anew for every change.
 struct FollowerRow {
   std::int64_t mean, precision,  // buffers of the parameters of its factors
-      linear, quadratic;         // buffers of the natural parameters of its rows that no form gives
+      linear, quadratic;         // buffers of the part of its rows' natural parameters that no form gives
 };
 /// A change of basis that leaves the likelihood alone; see runtime/inference/invariance.h.
 struct InvarianceRow {
