@@ -33,8 +33,9 @@ class TemperedNormaliser {
                      std::vector<double> temperatures);
 
   /// Returns the reason why log C(T) cannot be computed for this model, whatever the values; empty if the model alone
-  /// gives none. Reasons are: a joint prior, a potential over a continuous variable that is integrated, an observed
-  /// variable with limits that is not Normal, and copies of discrete elements that are not alike.
+  /// gives none. Reasons are: a joint prior, a potential over a continuous variable that is integrated, a tempered
+  /// latent variable that is truncated, an observed variable with limits that is not Normal, and copies of discrete
+  /// elements that are not alike.
   std::string unsupported_reason() const;
 
   /// Returns the reason why log C(T) cannot be computed at these values; empty if it can. Reasons are: a sum is over

@@ -136,8 +136,8 @@ class HeldOut {
   /// Returns the settings without sizes and labels of plates that only chains lie on, since held-out sequences may have
   /// other lengths than those of the fit.
   Settings without_chain(Settings settings) const;
-  /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
-  /// things.
+  /// Returns an error if observations cannot be held out one by one: other variables depend on them, their multiplicity
+  /// counts other things too, or one has a discrete latent variable of its own but no multiplicity.
   std::optional<Error> cannot_hold_out() const;
   /// Returns an error if data have values of a latent variable that is not discrete, or neither a chain nor of the
   /// items, or if the score is a document completion. Otherwise these values are scored as observations.
