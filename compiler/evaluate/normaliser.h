@@ -135,7 +135,8 @@ class TemperedNormaliser {
   /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or data and local
   /// variables are on several plates or on none. Empty if it is a product.
   std::string why_connected() const;
-  /// Returns true if elements of a nested plate are alike: no density depends on their position.
+  /// Returns true if elements of a nested plate are alike: no density depends on their position, and all variables on
+  /// it have terms for every element (may_lack_terms).
   bool are_alike(model::PlateId inner) const;
   /// Returns true if some elements of the variable may have no terms in the log joint: some of its values are missing,
   /// or it has a mask of the elements on which data depend.

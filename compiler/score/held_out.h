@@ -170,7 +170,8 @@ class HeldOut {
     std::optional<model::PlateId> plate;                 // the plate of the items; none if there is one item
     std::vector<std::vector<Observation>> observations;  // by item: its scored observations
   };
-  /// Groups the scored observations by item. Fails if they lie on items of different plates.
+  /// Groups the scored observations by item. Fails if an item has several indices, if items are of different plates, or
+  /// if an observed variable does not lie on their plate.
   Result<Items> by_items(const ModelEvaluator& forward) const;
   /// Computes the densities of the items, whose sum is `score.total`. Fails if items share what is summed over.
   Result<ItemScores> score_items(const ModelEvaluator& forward, MarginalDensity& marginal, const Score& score) const;
