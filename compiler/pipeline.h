@@ -139,8 +139,8 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
 /// but were read as text (`lehr opt`).
 loops::Program optimised(loops::Program program, const loops::PassOptions& passes);
 
-/// Compiles a program to machine code in this process (Loops -> LLVM), or loads the code from the cache. Throws if
-/// there is no memory for it.
+/// Compiles a program to machine code in this process (Loops -> LLVM), or loads the code from the cache. Throws what
+/// the constructor of native::Jit does if there is no memory for the code, or it cannot be made or run.
 std::unique_ptr<native::Jit> compiled(const loops::Program& program);
 
 /// Returns the bytes of the object file that `lehr build` writes: the code of the program, the driver that runs it, and

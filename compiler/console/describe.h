@@ -22,8 +22,9 @@ struct DescribeOptions {
 /// probable elements use the total concentration of each Dirichlet.
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& options);
 
-/// Returns a summary of a whole fit as text for `lehr show`: how it ended, its ELBO (of a sampler the last log joint
-/// density, under the same word), seed and sizes, and a text plot of the ELBO by sweep if it changed.
+/// Returns a summary of a whole fit as text for `lehr show`: how it ended, its ELBO (of a sampler the log evidence if
+/// there is one, else the last log joint density), seed and sizes, and a text plot of the ELBO or log joint density by
+/// sweep if it changed.
 std::string describe(const SavedFit& fit);
 
 }  // namespace lehr

@@ -33,11 +33,14 @@ std::vector<double> draw_once(const ModelEvaluator& forward, const model::Statem
 /// or has constant parameters outside their domain. ExitCode::numerical: a parameter that is drawn or given is outside
 /// its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of);
-/// Hears of an observed number whose distribution has a parameter that is infinite or 0, since exp(...) leaves the
-/// range of numbers. `drawn_from` says what it is drawn from: "y[2] ~ Poisson(rate = inf)".
+/// A function that draw_values() calls for an observed number whose distribution has a parameter that is infinite or 0,
+/// since exp(...) leaves the range of doubles; it makes a note for the user. `drawn_from` says what the number is drawn
+/// from: "y[2] ~ Poisson(rate = inf)".
 using OnOverflow = std::function<void(Element, const std::string& drawn_from)>;
-/// The same, but such a number is no error if its distribution has a mean there, maybe an infinite one: it gets this
-/// mean.
+/// Draws every element of `forward` that contains a NaN from its distribution given its parents, with the generators of
+/// `rng_of`, and stores it there. An observed number whose distribution has a parameter that is infinite or 0, since
+/// exp(...) leaves the range of doubles, is no error if the distribution has a mean there, maybe an infinite one: it
+/// gets this mean, and `overflowed` is called. Other errors are those of draw_values() without this callback.
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed);
 /// Draws every element of `forward` that contains a NaN with one random generator, and stores it there. Order and
 /// errors are those of draw_values() with a generator for each element.

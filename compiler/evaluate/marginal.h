@@ -126,7 +126,7 @@ class MarginalDensity {
   /// A factor that cannot be evaluated before the elements in `waits` have values: it must be tabulated over them.
   struct OpenFactor {
     Factor factor;
-    std::vector<Element> waits;  // the joint elements without a value that the factor depends on
+    std::vector<Element> waits;  // the jointly summed elements without a value that the factor depends on
   };
   /// Returns the log values of an observation at all joint values of the jointly summed elements that it depends on,
   /// from the JointTabulator. Returns nothing for other factors, and if the values have to be evaluated one by one.

@@ -33,8 +33,9 @@ class TemperedNormaliser {
                      std::vector<double> temperatures);
 
   /// Returns the reason why log C(T) cannot be computed for this model, whatever the values; empty if the model alone
-  /// gives none. Reasons are: a joint prior, a potential over a continuous variable that is integrated, an observed
-  /// variable with limits that is not Normal, and copies of discrete elements that are not alike.
+  /// gives none. Reasons are: a joint prior, a potential over a continuous variable that is integrated, a tempered
+  /// latent variable that is truncated, an observed variable with limits that is not Normal, and copies of discrete
+  /// elements that are not alike.
   std::string unsupported_reason() const;
 
   /// Returns the reason why log C(T) cannot be computed at these values; empty if it can. Reasons are: a sum is over
@@ -134,7 +135,8 @@ class TemperedNormaliser {
   /// Returns why C(T) is no product over items: a potential or a discrete variable connects them, or data and local
   /// variables are on several plates or on none. Empty if it is a product.
   std::string why_connected() const;
-  /// Returns true if elements of a nested plate are alike: no density depends on their position.
+  /// Returns true if elements of a nested plate are alike: no density depends on their position, and all variables on
+  /// it have terms for every element (may_lack_terms).
   bool are_alike(model::PlateId inner) const;
   /// Returns true if some elements of the variable may have no terms in the log joint: some of its values are missing,
   /// or it has a mask of the elements on which data depend.

@@ -37,7 +37,7 @@ struct TemperedTable {
 void each_assignment(const TemperedTable& table, const std::function<void(const std::vector<std::size_t>&)>& visit);
 
 /// Sums the elements for which `wanted` holds out of the product of `tables`, at every temperature, by variable
-/// elimination. What is left replaces the tables: tables over the other elements, and last one without elements.
+/// elimination. What is left replaces the tables: tables over the other elements, and as the last a table without any.
 /// `temperatures` is the number of temperatures in each table. Returns the element at which a table would have more
 /// than kMostStates entries, and then leaves the tables as they are; nothing otherwise.
 std::optional<Element> sum_out(std::vector<TemperedTable>& tables, const std::function<bool(Element)>& wanted,

@@ -50,8 +50,9 @@ nlohmann::json to_json(const ChainSummary& summary);
 /// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat.
 std::string format_csv(const ChainSummary& summary);
 
-/// Returns warnings about chains of a sampler that have not mixed (R-hat above 1.05), and about numbers that never
-/// changed although the data do not fix them.
+/// Returns warnings for the user about the chains of a sampler: numbers that have not mixed (R-hat above 1.05), numbers
+/// that never changed although the data do not fix them, and a log evidence that is too high because the data force
+/// values of latent variables.
 std::vector<Diagnostic> warnings(const ChainSummary& summary, const model::Model& model, const BoundData& data);
 /// Returns a warning that failed chains are left out, if some chains failed numerically while others did not; none
 /// otherwise.

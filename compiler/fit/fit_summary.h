@@ -61,8 +61,8 @@ struct FitTimes {
   double compile = 0, total = 0;
 };
 
-/// Converts warnings to a JSON list of objects with "text" and "notes", as fit.json has it. Markers of options are
-/// removed: "save-locals".
+/// Converts warnings to a JSON list of objects with "text" and "notes", as fit.json has it. Options in the texts are
+/// named without dashes, as "save-locals"; the markers before them (option()) are removed.
 nlohmann::json to_json(const std::vector<Diagnostic>& warnings);
 
 /// Makes the contents of fit.json, but for warnings and checksums of files. `best` is one of `runs`; of the other runs
@@ -74,7 +74,8 @@ nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, con
 /// Returns true if a fit with these contents of fit.json took expectations of links in place of bounds (--links
 /// gaussian).
 bool has_gaussian_links(const nlohmann::json& summary);
-/// Returns the names of the joint variables of a fit with this fit.json.
+/// Returns the names of the joint factors of a fit with this fit.json, such as "joint(a, b)": variables that the
+/// compiler added, each for several variables of the model that share one factor.
 std::vector<std::string> joint_names(const nlohmann::json& summary);
 /// Returns the model with the guide of a saved fit, so that it has the same factors: the joint factors that `posterior`
 /// or the summary has (with_joint_factors_of), and expectations of links if the fit or the model takes them.

@@ -153,8 +153,9 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options,
 /// each other; each start overwrites the factors.
 class Fitting {
  public:
-  /// Compiles the model for the method of the settings. Fails where the method cannot be used with this model and these
-  /// data, where linear response is wanted and impossible, or where memory is too small.
+  /// Compiles the model for the method of the settings; no run is made. Fails where the method cannot be used with this
+  /// model and these data (a sampler also where data far from zero would spoil its numbers), where linear response is
+  /// wanted and impossible, or where memory is too small.
   static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Replaces the data by others of the same sizes and lengths of rows, without compiling again (see

@@ -86,8 +86,9 @@ class MovableFit {
   const std::vector<MovablePart>& parts() const { return parts_; }
   /// Returns the number of coordinates of all blocks together: the length of a direction for respond().
   Eigen::Index size() const { return size_; }
-  /// Returns the root of the number of copies that each coordinate stands for: the copies move together, and J is
-  /// symmetric in coordinates that are scaled by it.
+  /// Returns, by coordinate, the square root of the number of copies (`times`) of its element. All copies of an element
+  /// move together; the Jacobian J that respond() multiplies by is symmetric once coordinates are scaled by these
+  /// roots.
   Eigen::VectorXd roots_of_copies() const;
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.

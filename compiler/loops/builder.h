@@ -246,8 +246,9 @@ class Builder {
   /// Returns a simpler expression that equals the operator applied to the operand: for literals, selects between
   /// literals, double negation and conversion to the same type. Invalid if there is none.
   ExprId fold_unary(UnaryOp op, ExprId operand);
-  /// Returns an expression that equals the result of an operator with two operands but is simpler: literals, neutral
-  /// elements, equal operands. Invalid if there is none.
+  /// Returns an expression that equals the result of an operator with two operands but is simpler: for two literals,
+  /// equal operands, or a literal beside an operand (a neutral element, a factor of -1 or integer 0, a bool, or
+  /// fold_choice). Invalid if there is none.
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
   /// Folds an operator between a literal and a select of two literals, in either order: 1 - select(c, 1, 0) becomes
   /// select(c, 0, 1). Invalid if the operands are not such a pair.

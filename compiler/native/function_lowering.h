@@ -157,7 +157,8 @@ class FunctionLowering {
   bool is_cheap(const loops::Stmt& statement) const;
   /// Emits the statements of a block; as functions of their own if there are more than kWholeBlock.
   void lower(const loops::Block& block);
-  /// Emits a loop in the form that shape_of() chooses: unrolled, as vectors, or as a loop with hints for LLVM.
+  /// Emits a loop: as a transposition (transpose_of), as vectors (width_of), or in the form that shape_of() chooses,
+  /// unrolled or as one or two loops with hints for LLVM.
   void lower(const loops::For& node);
   /// Emits the code that evaluates an immutable scalar (`let`).
   void lower(const loops::Let& node);
@@ -193,7 +194,8 @@ class FunctionLowering {
     std::int64_t outer_trips, inner_trips;  // trip counts of the outer loop and the inner loop
     bool to_rows;  // true: to[l, k] = from[k, l]; false: to[k, l] = from[l, k]; k outer, l inner index
   };
-  /// Returns the transposition that the loop is; nullopt if it is none, or the target has no vectors of 8 doubles.
+  /// Returns the transposition that the loop is; nullopt if it is none, if its trip counts are not constants that suit
+  /// vectors of 8, or if the target has no vectors of 8 doubles.
   std::optional<Transpose> transpose_of(const loops::For& node) const;
   /// Emits a transposition as loads, shuffles and stores of vectors of 8 elements.
   void lower(const Transpose& t);

@@ -38,7 +38,8 @@ LoopShape shape_of(const loops::Program& program, const loops::For& loop, int la
 /// for a loop of one vector or one iteration, and no tail. `lanes`: doubles in a vector of the target.
 LoopShape small(LoopShape shape, int lanes);
 
-/// Returns the shape without unrolling of loops that have loops inside, for functions that keep their nests.
+/// Returns the shape without `unroll_later` if the loop has loops inside, for functions that keep their nests
+/// (keeps_nests). `unroll_now` stays.
 LoopShape without_nests(LoopShape shape);
 
 /// Returns the shape of the first loop of the two that a loop with a tail becomes: whole vectors.
@@ -66,8 +67,9 @@ Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> stateme
 /// most 64,000 nodes whatever the data are, which takes some microseconds.
 bool is_cheap_code(const loops::Program& program, std::size_t function);
 
-/// Returns true if nests of loops are not unrolled in function number `function` of the program: a call evaluates at
-/// most 4,000,000 nodes whatever the data are, so that compiling the copies takes longer than they save in a fit.
+/// Returns true if LLVM is not asked to unroll nests of loops in function number `function` of the program: a call
+/// evaluates at most 4,000,000 nodes whatever the data are, so that compiling the copies takes longer than they save in
+/// a fit.
 bool keeps_nests(const loops::Program& program, std::size_t function);
 
 /// Returns true if the statement does so little work that optimising it does not pay: one execution evaluates at most

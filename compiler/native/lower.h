@@ -26,7 +26,7 @@ inline constexpr const char* kRandomFunction = "lehr_random";
 /// * kOnce: a part without loops that runs once a call. Common subexpressions are shared, then it is translated
 ///   instruction by instruction.
 inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "quick", *kOnce = "once";
-/// The name of an LLVM attribute of functions whose nests of loops are not unrolled (keeps_nests()).
+/// The name of an LLVM attribute of functions in which LLVM is not asked to unroll nests of loops (keeps_nests()).
 inline constexpr const char* kKeepsNests = "lehr-keeps-nests";
 
 /// Adds the functions of the program, not yet optimised, to `module`; their names begin with `prefix`. The data layout

@@ -84,8 +84,9 @@ std::string emit_embeddable(const loops::Program& program, const Image& image, c
 /// A program compiled into this process. Its code lives as long as this object. Any number of threads may call it.
 class Jit {
  public:
-  /// Compiles the program, or loads its code from the cache. Throws std::bad_alloc if there is no memory for it, and
-  /// std::system_error if the system does not allow new code to run.
+  /// Compiles the program, or loads its code from the cache. Throws std::bad_alloc if there is no memory for it,
+  /// std::system_error if the system does not allow new code to run, and std::runtime_error if LLVM does not have the
+  /// machine or the code cannot be linked.
   explicit Jit(const loops::Program& program, const Options& options = {});
   /// Frees the code: pointers from function() are invalid afterwards.
   ~Jit();

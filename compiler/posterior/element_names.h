@@ -28,8 +28,8 @@ struct PlatePosition {
 /// single entry: the plate and `index`.
 std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
 
-/// Returns the number that is printed for the first element below each parent of a nested plate, for a model may count
-/// from 1. 0 for other plates, and if the fit does not store the parents of the elements.
+/// Returns the number by which the first element below each parent of a nested plate is printed (Plate::from, such as
+/// 1 in a model that counts from 1). 0 for other plates, and if the fit does not store the parents of the elements.
 std::size_t first_number(const SavedFit& fit, const std::string& plate);
 
 /// Returns the printed name of element `index` of a plate: its label, or its plate and number, or the number alone if

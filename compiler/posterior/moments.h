@@ -49,7 +49,8 @@ const NamedArray* corrected_sds(const SavedFit& fit, const SavedVariable& v);
 
 /// Computes mean and standard deviation of every number of a variable of a fit, as reports and tables show them. It is
 /// moments() with the family named in the fit, then with corrected standard deviations (`--sds`) where there are some.
-/// Returns nullopt as moments() does, and for a family that does not exist.
+/// Returns nullopt if the family does not exist, or if the saved parameters are not its own or have contradictory
+/// shapes.
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);
 
 /// Computes the `probability`-quantile of every number of a variable of a variational fit, laid out as Moments::mean. A

@@ -84,9 +84,10 @@ class PosteriorMoments {
   /// Returns which independent factor of the posterior the atom's element belongs to. Atoms with different keys are
   /// independent.
   FactorKey key(const Atom& a) const;
-  /// Returns the covariance of two numbers of a factor of a Normal mean and its precision, given that precision: a
-  /// multiple of the inverse precision, as a monomial. Returns the zero monomial for numbers of different factors.
-  /// Returns nullopt if an element is not d-connected, or if the factor has no precision.
+  /// Returns the covariance of two Normal numbers given the latent precision that shares their factor (NormalGamma,
+  /// NormalWishart, or a scaled vector): a multiple of the inverse precision, as a monomial. Returns the zero monomial
+  /// for numbers of different factors. Returns nullopt if an element is not d-connected, or if the factor has no
+  /// precision.
   std::optional<Monomial> covariance_given_precision(const Atom& a, const Atom& b);
 
   /// Returns the joint distribution of the steps of a Gaussian chain. Null if the block is no such chain, reaches back

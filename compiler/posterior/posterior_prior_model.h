@@ -66,7 +66,8 @@ struct Updatable {
 
 /// Makes a model with both priors of each global variable, for `lehr build --updates`: its own, and the posterior of an
 /// earlier batch. The log density of each prior is multiplied by a weight that is a given. `options` are those that
-/// `complete` was analysed with. Fails as make_posterior_prior() does with OriginalPriors::retained.
+/// `complete` was analysed with. Fails if the model has potentials or no global variable, or if a factor cannot be a
+/// prior, a joint factor (`guide joint`) included: make_posterior_prior() with OriginalPriors::retained.
 Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
                                const density::ExpandOptions& options);
 

@@ -25,7 +25,8 @@ class Symbolic {
 
   /// Returns the mean of number `j` of the element that statement `s` draws, given its parents (FamilyRow::mean).
   MaybePolynomial mean(const model::Statement& s, const IndexValues& at, std::size_t j) const;
-  /// Returns the covariance of numbers `j` and `l` of that element, given its parents (FamilyRow::covariance).
+  /// Returns the covariance of numbers `j` and `l` of the element that statement `s` draws, given its parents
+  /// (FamilyRow::covariance).
   MaybePolynomial covariance(const model::Statement& s, const IndexValues& at, std::size_t j, std::size_t l) const;
 
   /// Returns a canonical parameter (such as `precision`) of the distribution that statement `s` has at index values
@@ -39,8 +40,8 @@ class Symbolic {
   const ModelEvaluator& forward() const { return forward_; }
 
  private:
-  /// Returns the i-th proportion of a stick-breaking construction as a polynomial in its fractions: v_i (1 - v_1) ...
-  /// (1 - v_(i-1)).
+  /// Returns proportion `i`, from 0, of a stick-breaking construction as a polynomial in its fractions v: v_i (1 - v_0)
+  /// ... (1 - v_(i-1)); the last proportion has no v_i. Returns nullopt if the fractions are not a variable.
   MaybePolynomial sticks(const model::StickBreaking& s, const IndexValues& at, std::size_t i) const;
   /// Returns the latent number that is `offset` places after the first one that a reference reads, as a polynomial of
   /// one atom.

@@ -41,8 +41,10 @@ class MixtureSum {
   bool is_independent(const Polynomial& weight, const Polynomial& p) const;
   /// Returns E[weight * ((x - about)^2 + noise)], x the polynomial `mean`; nullopt if a moment is not available.
   std::optional<double> square(const Polynomial& weight, const Polynomial& mean, const Polynomial& noise, double about);
-  /// Returns the distribution of a Normal number with this mean and variance, averaged over the latent numbers in both.
-  /// Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance.
+  /// Returns the distribution of a Normal number with this mean and variance (`noise`), averaged over the latent
+  /// numbers in both. Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance,
+  /// or where mean or variance depend on `weight`, the probability of the component. The result is not multiplied by
+  /// `weight`.
   std::optional<math::Predictive> gaussian(const Polynomial& mean, const Polynomial& noise, const Polynomial& weight);
   /// Returns the distribution of number `j` of the element, from 0 (a vector has several), at the present values of the
   /// categories. The parameters of its family are integrated out under their factors, by FamilyRow::predictive, as for

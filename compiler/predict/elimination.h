@@ -35,7 +35,9 @@ class Elimination {
   MaybePolynomial averaged(Polynomial p);
 
   /// Splits a polynomial that is linear in its elements without a marginal into its average and the noise from them.
-  /// Returns nullopt if it is not linear, and as averaged() does.
+  /// Returns nullopt if it is not linear, if a family has no such moment, if the factor of a d-connected element has no
+  /// marginal, or if a polynomial becomes too long. It is also nullopt if a category lacks a value: then
+  /// ModelEvaluator::unknown says which.
   std::optional<MeanAndNoise> mean_and_noise(Polynomial p);
 
   /// Returns E[p] over all latent numbers of p, or nullopt if a moment is not available.

@@ -21,8 +21,8 @@ struct Trace {
 /// belongs to another fit, or if it lacks a column other than `held_out`.
 Trace read_trace(const SavedFit& fit);
 
-/// Returns plots by sweep: of the ELBO, of the temperature unless it is always 1, and of the held-out score if there is
-/// one. Returns empty markup for traces of less than two rows.
+/// Returns plots by sweep: of the ELBO (of a sampler the log joint density), of the temperature unless it is always 1,
+/// and of the held-out score if there is one. Returns empty markup for traces of less than two rows.
 Markup curves(const SavedFit& fit, const Trace& trace);
 
 /// Returns a plot of the final ELBO of the candidate runs: the starts of a search and its annealed runs, or the

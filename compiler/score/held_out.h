@@ -136,8 +136,8 @@ class HeldOut {
   /// Returns the settings without sizes and labels of plates that only chains lie on, since held-out sequences may have
   /// other lengths than those of the fit.
   Settings without_chain(Settings settings) const;
-  /// Returns an error if observations cannot be held out: others depend on them, or their multiplicity counts other
-  /// things.
+  /// Returns an error if observations cannot be held out one by one: other variables depend on them, their multiplicity
+  /// counts other things too, or one has a discrete latent variable of its own but no multiplicity.
   std::optional<Error> cannot_hold_out() const;
   /// Returns an error if data have values of a latent variable that is not discrete, or neither a chain nor of the
   /// items, or if the score is a document completion. Otherwise these values are scored as observations.
@@ -170,7 +170,8 @@ class HeldOut {
     std::optional<model::PlateId> plate;                 // the plate of the items; none if there is one item
     std::vector<std::vector<Observation>> observations;  // by item: its scored observations
   };
-  /// Groups the scored observations by item. Fails if they lie on items of different plates.
+  /// Groups the scored observations by item. Fails if an item has several indices, if items are of different plates, or
+  /// if an observed variable does not lie on their plate.
   Result<Items> by_items(const ModelEvaluator& forward) const;
   /// Computes the densities of the items, whose sum is `score.total`. Fails if items share what is summed over.
   Result<ItemScores> score_items(const ModelEvaluator& forward, MarginalDensity& marginal, const Score& score) const;

@@ -271,8 +271,9 @@ struct Exact {
   Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
-/// Returns an error if the model takes the expectation of a link: its points are updated after the coefficients, from
-/// all items, which a step on a minibatch does not do.
+/// Returns the error that stochastic inference cannot fit the model, if it takes the expectation of a link or of
+/// exp(...) under Normal factors (model::has_expectation): the tangent points of that expectation are updated from all
+/// items, which a step on a minibatch does not do. Returns nullopt if it takes none.
 std::optional<Error> not_by_minibatches(const model::Model& model);
 
 /// Returns an error naming the first latent variable that is neither a spin nor a bit, which exact sampling excludes.
