@@ -59,6 +59,8 @@ bool PlaneSteps::follow(const Arrays& before, const Arrays& planes, Elbo& out) c
 bool PlaneSteps::climb(const Arrays& before, double least, const Objective& objective, Elbo& out) {
   if (!active_) return false;
   if (are_planes_.empty()) are_planes_ = arrays_of_items(before);
+  const auto lengths = [](const std::vector<double>& x) { return x.size(); };
+  if (made_ && !std::ranges::equal(*made_, before, {}, lengths, lengths)) throw ReplayMismatch();  // of a checkpoint
   planes_ = made_ ? *made_ : before;
   if (!follow(before, planes_, out)) return false;
   Arrays state = e_.save();
