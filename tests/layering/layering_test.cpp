@@ -1,6 +1,6 @@
 // Rules of the architecture, checked on the source texts. Dependencies: a folder may include itself, the folders before
 // it in the order of stages, and the listed parts of the runtime; LLVM and ANTLR stay inside their folders. Also: no
-// locale-dependent parsing, spelling of options, and functions of at most 80 lines.
+// locale-dependent parsing, spelling of options, and functions of at most 80 lines, files of 600, folders of 45 files.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -309,6 +309,28 @@ TEST_CASE("what a family or a parameter is called is known to its row alone") {
       }
     }
   }
+}
+
+TEST_CASE("files and folders are small") {
+  constexpr int kLinesOfFile = 600, kLinesOfFolder = 6000, kFiles = 45;
+  std::map<std::string, int> files, lines;  // by folder
+  for (const char* root : {"compiler", "runtime", "tests", "models", "docs"}) {
+    for (const fs::directory_entry& e : fs::recursive_directory_iterator(root)) {
+      if (e.is_regular_file() && e.path().extension() != ".pyc") ++files[e.path().parent_path().generic_string()];
+    }
+  }
+  for (const char* root : {"compiler", "runtime"}) {
+    std::map<std::string, int> by_file;
+    each_line(root, [&](const std::string& file, int line, const std::string&) { by_file[file] = line; });
+    for (const auto& [file, n] : by_file) {
+      if (n > kLinesOfFile) FAIL_CHECK(file << ": " << n << " lines");
+      lines[fs::path(file).parent_path().generic_string()] += n;
+    }
+  }
+  for (const auto& [folder, n] : files)
+    if (n > kFiles) FAIL_CHECK(folder << ": " << n << " files");
+  for (const auto& [folder, n] : lines)
+    if (n > kLinesOfFolder) FAIL_CHECK(folder << ": " << n << " lines");
 }
 
 TEST_CASE("functions fit on a page") {
