@@ -68,8 +68,9 @@ std::int64_t draw_categorical(Rng& rng, std::span<const double> weights);
 double draw_poisson(Rng& rng, double mean);
 
 /// Draws the number of successes in n trials of probability p; n is a whole nonnegative number. A NaN, or infinite n,
-/// gives NaN. Uses inversion where n min(p, 1 - p) is below 10 and the transformed rejection BTRS (Hoermann 1993) up to
-/// n = 1e12. Above, it draws from the Poisson or Normal distribution of the same mean.
+/// gives NaN. Up to n = 1e12 it uses inversion where n min(p, 1 - p) is below 10, and otherwise the transformed
+/// rejection BTRS (Hoermann 1993). Above, the number of successes or of failures, whichever is rarer, is a Poisson draw
+/// if its probability is below 1e-5, and otherwise a rounded Normal draw of the same mean and variance.
 double draw_binomial(Rng& rng, double n, double p);
 
 /// Permutes the elements in place, every permutation with the same probability (Fisher-Yates).

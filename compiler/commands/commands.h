@@ -61,8 +61,8 @@ void add_score(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 /// Adds the subcommand `lehr simulate`, which draws latent variables and data from a model.
 void add_simulate(CLI::App& app, Action& action);
-/// Adds the subcommand `lehr stats`, which computes the expected sufficient statistics of one part of the items, in a
-/// process of its own, for `lehr update-globals`.
+/// Adds the subcommand `lehr stats`, the first half of a distributed sweep. It updates the local factors of one part of
+/// the items and writes their expected sufficient statistics to a file, which `lehr update-globals` reads.
 void add_stats(CLI::App& app, Action& action);
 /// Adds the subcommand `lehr update`, which fits new data with the posterior of a saved fit as the prior. `command` is
 /// the whole command line, which fit.json records.

@@ -37,8 +37,9 @@ std::string print(Names& names, CoefId c);
 std::string print(Names& names, const Atom& atom);
 /// Returns the text of a condition on a sum, such as `t >= 1` or `present(x[n])`.
 std::string print(Names& names, const Guard& g);
-/// Returns the text of a statistic for error messages, with the variable's name and without its plate indices: "log
-/// theta[k]", "mu^2", "lgamma(shape)".
+/// Returns the text of a statistic for error messages: "mu^2", or "log theta[k]", where k is any component. It has the
+/// variable's name without plate indices. Of an opaque function it is Opaque::text, which can have them:
+/// "lgamma(a[n])".
 std::string print_statistic(const model::Model& m, const Atom& atom);
 /// Returns the text of a term, its sum and guards included. Names of index variables start anew.
 std::string print(const model::Model& m, const Algebra& a, const Term& t);

@@ -215,8 +215,9 @@ class Fitting {
   /// Replaces the analysis by the one that the method and the sizes of the data need: with a temperature for each item,
   /// of a sampler, or with tables of the data. Called once, by make().
   std::optional<Error> analyse_for_method(const Requirements& requirements);
-  /// Analyses the model again as the method needs it: with a temperature for each item, or with sample factors.
-  /// `options` are those of the schedule.
+  /// Returns the analysis as the method needs it: with a temperature for each item, or with sample factors for a
+  /// sampler. For other methods it is only scheduled again, where the sizes of the data or invariances require it
+  /// (with_options). `options` are those of the schedule.
   Result<Analysed> analysed_for(const Requirements& requirements, const schedule::PlanOptions& options) const;
   /// Lowers and compiles the model, and starts the workers. It runs no inference. Called once, by make().
   std::optional<Error> compile(const Requirements& requirements);

@@ -56,8 +56,8 @@ class Residuals : Part {
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
-  /// Returns an expression for the expectation E A of one summand of a sum S, at the values of the index variables in
-  /// `env`.
+  /// Returns an expression for E A(e, r), the expectation of one summand of the sum S(e) of `side`. `env` has the
+  /// values of the index variables of e and r.
   ExprId summand(const schedule::Residual::Side& side, const Env& env);
   /// Emits a loop over r that calls `body` with the expectations of the summands at r: A_r, and B_r if there are two
   /// factors.

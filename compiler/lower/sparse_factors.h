@@ -28,8 +28,8 @@ class SparseFactors : Part {
   void blend(BlockId b, BufferId linear, BufferId quadratic,
              const std::function<ExprId(math::Stat stat, ExprId at, ExprId now, ExprId old)>& blended);
   /// Emits code that forms the factor from natural parameters, and its expected statistics. The emitted code fails with
-  /// `code` if the precision is not positive definite. `tolerant`: coordinates that are not determined get a standard
-  /// factor instead, and draws are means.
+  /// `code` if the precision is not positive definite. With `tolerant`, for initial values, it does not fail: it raises
+  /// the diagonal of the precision at coordinates that are not determined, and draws are means.
   void from_naturals(BlockId b, BufferId linear, BufferId quadratic, std::int32_t code, bool tolerant);
   /// Emits code that forms the expected statistics from the parameters. The emitted code fails with `code` if the
   /// precision is not positive definite.

@@ -269,7 +269,8 @@ struct Expr {
   Span span;                           // in the model file
 };
 
-/// A parameter of a distribution, by the name and with the value that the user gave.
+/// A parameter of a distribution, by the name and with the value that the user gave. In a part of a compound
+/// distribution both are from the compiler.
 struct Parameter {
   const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
   ExprId value;                              // the expression that the user gave for it

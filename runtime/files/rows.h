@@ -34,8 +34,9 @@ class RowFile {
   /// ordinary parser. It has the same format, or NPY for arrays of archives and HDF5 files. Fails if the file cannot be
   /// read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
-  /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
-  /// it to line numbers. It is 0 if the file has no lines.
+  /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there: all but
+  /// those of a header, which every excerpt has. Messages add it to line numbers. It is 0 if the file does not consist
+  /// of lines, such as an NPY file.
   virtual std::int64_t skipped_lines(std::int64_t row) const = 0;
 };
 
