@@ -82,9 +82,10 @@ struct Guard {
 /// what the term gives to the ELBO and to the updates of all variables but those that `has_factor_per_copy` names.
 /// These have a separate factor for each copy, so the update of one copy sees the term once.
 struct Multiplicity {
-  /// Who has a factor for each copy: all variables on a plate declared with `times`, or one variable. The variable is
-  /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category or bit with an
-  /// impossible choice, for which the count is 0.
+  /// Who has a factor for each copy, so that its updates leave the count out: all variables on a plate declared with
+  /// `times`, or one variable. The variable is the auxiliary category that says from which summand of a rate each count
+  /// came (model::is_source), a latent variable with a mask (model::mask_of; its counts are 0 and 1), or a category or
+  /// bit with an impossible choice (its count is 0).
   std::variant<model::PlateId, model::VariableId> owner;
   /// How many copies the element stands for, a coefficient.
   CoefId count;

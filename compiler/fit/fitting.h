@@ -241,8 +241,8 @@ class Fitting {
   /// none. With neither `response` nor `response_if_cheap` they are not stored, and only make a warning if factors are
   /// too narrow. Does nothing for out-of-core data, several processes and items computed in 32 bits.
   void check_sds(FitRun& run);
-  /// Returns an error if linear response is impossible: no variable can have a standard deviation by it, or there are
-  /// more than kMostNumbers numbers.
+  /// Returns an error if linear response is impossible: no global variable can have a standard deviation by it, or
+  /// those that can, without the chains, consist of more than kMostNumbers numbers in all, which would take too long.
   std::optional<Error> no_response() const;
   /// Tests whether a variable with an improper prior has an improper posterior: the ELBO does not fall where the
   /// variable is a million times larger or smaller (run_away.h). The run then becomes a numerical failure with its

@@ -20,7 +20,8 @@ struct ManyData {
 
 /// The callbacks of fit_many(): they receive the fits, and can end all of them.
 struct ManyResults {
-  /// Receives the fit of a data set, or its error, on the thread that made it. Several threads may call it at a time.
+  /// Receives the fit of a data set, or its error, on the thread that made it; must not be null. Several threads may
+  /// call it at a time.
   std::function<void(std::size_t k, Result<WholeFit> fit)> put = {};
   /// Receives each data set after it is bound to the model and before the model is compiled, on the same thread; may be
   /// null.

@@ -61,7 +61,8 @@ class OutOfCoreData {
   /// Returns the masks of elements on which no data depend (barren.h), for data that read() returned. Masks of
   /// variables outside the items are those of barren_outside().
   Masks barren(const BoundData& part) const;
-  /// Returns the variables on the items with some element, in any item, on which no data depend.
+  /// Returns the variables on the items of which some element, in any item, is barren: no data depend on it (barren.h).
+  /// The density needs masks for those that have factors of their own.
   std::vector<model::VariableId> with_barren_items() const;
   /// Returns the masks of variables outside the items: 0 for an element on which the data of no item depend, else 1.
   /// Layout as by find_barren: empty for a variable without such elements.

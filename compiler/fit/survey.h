@@ -53,7 +53,8 @@ struct DataSurvey {
   /// number is a multiple of `stride`; each counts the elements of the range before that item.
   std::vector<std::vector<std::int64_t>> item_offsets;
   std::int64_t stride = 1;  // distance of the items in `item_offsets`: a power of two that keeps them few
-  /// A checksum of all values, as hexadecimal digits. It shows a resumed fit whether the data are still the same.
+  /// A checksum of the values of all arrays on the items, as hexadecimal digits. It shows a resumed fit whether the
+  /// data are still the same.
   std::string digest;
   double value_count = 0;  // how many numbers all arrays have together
 

@@ -39,10 +39,12 @@ struct Tables {
   std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function
   std::vector<machine::PriorRow> priors;            // parameters of a prior from earlier data; built objects alone
   std::vector<machine::TransformedRow> transformed;  // variables that changes of basis transform
-  /// Gamma variables that scale the priors of transformed variables; each is set anew after a change of basis.
+  /// Gamma variables that scale the priors of transformed variables. A change of the basis of these variables replaces
+  /// the factor of each scale by the one that is best afterwards.
   std::vector<machine::RescaledRow> rescaled;
   std::vector<machine::FormRow> forms;  // quadratic forms in the transformed variables
-  /// Matrices with Normal rows in the forms of transformed variables; each is set anew after a change of basis.
+  /// Matrices with Normal rows in the forms of transformed variables. A change of the basis of these variables replaces
+  /// the factors of the rows by those that are best afterwards.
   std::vector<machine::FollowerRow> followers;
   std::vector<machine::InvarianceRow> invariances;  // changes of basis that leave the likelihood alone
   /// Shifts of constants, or of logarithms of scales, that leave the likelihood alone.

@@ -165,8 +165,8 @@ struct FactorParameter {
   /// has df, then rate = -2 n_entry, then scale = inverse("rate"). A step of a draw may mention all parameters of the
   /// factor, too.
   Expr from_natural;
-  /// False for an intermediate of the formulas `from_natural`. It is not stored in the posterior, so the statistics and
-  /// the entropy do not mention it; `draw`, `mode` and `valid` may.
+  /// False for an intermediate of the formulas `from_natural` or of a draw. It is not stored in the posterior, so the
+  /// expected statistics and the entropy do not mention it; `draw`, `mode` and `valid` may.
   bool exported = true;
   /// For joint families: true if it is stored under the name of the mean instead of that of the precision.
   bool of_mean = false;

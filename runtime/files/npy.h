@@ -30,8 +30,9 @@ struct NpyRowLayout {
   /// Returns the NPY header for an excerpt with `rows` rows of this array; the bytes of the rows follow it.
   std::string header(std::int64_t rows) const;
 };
-/// Locates the rows of an NPY file of `size` bytes, given its first bytes with the whole header. A scalar or an array
-/// in Fortran order is an error.
+/// Locates the rows of an NPY file of `size` bytes, given its first bytes with the whole header. It is an error if the
+/// array is a scalar, or has several axes in Fortran order, so that the bytes of a row do not lie together. `path` is
+/// for messages.
 Result<NpyRowLayout> npy_row_layout(std::string_view begin, std::uint64_t size, const std::string& path);
 
 /// Makes the error that an NPZ archive has two arrays of one name. It is refused because programs differ in which of

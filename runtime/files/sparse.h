@@ -58,7 +58,7 @@ inline constexpr const char* kNotCountsNote =
 Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path);
 
 /// Converts a matrix to a dense array of rows x columns, zeros included; repeated entries are added. An error if it
-/// would exceed the memory.
+/// would exceed the memory. Messages name `path`, the file, as the origin of the array.
 Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path);
 
 /// The part of a binding that asks for all numbers of a sparse matrix with its zeros: `x=file.mtx:dense`.

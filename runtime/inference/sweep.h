@@ -43,7 +43,8 @@ struct SweepPlan {
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan = {});
 
 /// Replaces the sums of the data alone by those of a minibatch, scaled up to all items, before a stochastic step or a
-/// search on a sample of the items. Engine::prepare restores the sums of all items.
+/// search on a sample of the items. Engine::prepare restores the sums of all items. Returns 0 or a failure status of
+/// the generated code.
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
 /// Updates all items (or SweepOptions::items) with the global factors as they are, and computes the ELBO of the result.

@@ -120,7 +120,8 @@ class Journal {
   void arrive();
   /// Returns the replayed snapshot with the next serial number; no arrays if the checkpoint does not contain it.
   Arrays replayed_snapshot();
-  /// Registers a snapshot under the next serial number.
+  /// Registers a snapshot under the next serial number, so that checkpoints contain it as long as the run holds it. The
+  /// journal does not hold it itself.
   void keep(const std::shared_ptr<Arrays>& arrays);
   /// Moves the full buffer of new records to `earlier_`.
   void put_away();

@@ -203,7 +203,8 @@ class Chains : Part {
   /// Returns a function that emits the loop over the values of one element of the chain, as an argument of log_sum.
   /// Inside, `body` gets the value as a History of length 1.
   Over values(const Messages& m);
-  /// Returns a function that emits the loops over all histories, as an argument of log_sum.
+  /// Returns a function that emits the loops over all histories, as an argument of log_sum: all combinations of values
+  /// that as many consecutive elements as the chain's largest lag can have. `m` must outlive it.
   Over histories(const Messages& m);
   /// Returns an expression that loads the probability of value k at t from the stored factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
