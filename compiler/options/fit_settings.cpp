@@ -62,9 +62,11 @@ constexpr FitOption kOptions[] = {
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange, kForConverging,
      "Stop when a sweep changes the ELBO by this fraction, and shared parameters by its square root, at most ({only})"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange, kForConverging,
-     "Sweeps after which a slowly converging run may extrapolate ({only}); 0: sweeps alone, no changes of basis"},
+     "Sweeps after which a slowly converging run may extrapolate from the last ones ({only}); 0: plain sweeps alone, "
+     "and factors are not rotated either"},
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
-     "Take no steps along any invariances ({only}). `lehr derive` prints which variables they concern"},
+     "Take no steps in directions that change no data, such as a shift from an intercept to its effects ({only}). "
+     "`lehr derive` lists them as invariances"},
     {"no-saddle-test", "no_saddle_test", &FitOptions::no_saddle_test, kNoRange, kForConverging,
      "Do not test for a saddle point at the end of runs with heat, or from given or flat start values ({only})"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
@@ -124,8 +126,8 @@ constexpr FitOption kOptions[] = {
     {"links", "links", &FitOptions::links, kNoRange, kForFactors, kLinksHelp, kLinks},
     {"sds", "sds", &FitOptions::sds, kNoRange, kForSds,
      "Standard deviations of what all items share: corrected ones (linear-response: some six sweeps more for each of "
-     "these numbers; {only}), of the factors, which may be too small, or corrected where that is cheap (auto); see "
-     "docs/checking.md",
+     "these numbers; {only}), those of the fitted factors, which may be too small (factors), or corrected where that "
+     "is cheap (auto); see docs/checking.md",
      kSds},
     {"adaptive", "adaptive", &FitOptions::adaptive, kNoRange, kForMinibatches,
      "Step sizes that adapt to the noise of the gradients ({only})"},
