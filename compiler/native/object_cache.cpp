@@ -89,6 +89,8 @@ class Descriptor {
 
 /// What the name of an entry ends with.
 constexpr std::string_view kEnding = ".code";
+/// An entry is small if it has at most this part of the bytes of all.
+constexpr std::uintmax_t kSmall = 256;
 /// The name of a folder for entries inside of a folder that has other files.
 constexpr const char* kInside = "lehr-code";
 
@@ -135,22 +137,37 @@ Descriptor open_folder(int in, const char* name) {
   return Descriptor(::openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Opens the folder of the entries: the one named, or `lehr-code` inside of it. `makes`: it is created if it does not
+/// Returns true if the folder belongs to this user or to root: others cannot put a folder into it in the place of ours.
+bool is_trusted(const struct stat& about) { return about.st_uid == ::geteuid() || about.st_uid == 0; }
+
+/// Opens the folder to write entries to: the one named, or `lehr-code` inside of it. It is created if it does not
 /// exist. Fails if others could write there.
-Descriptor open_cache(const std::string& path, bool makes) {
+Descriptor open_to_write(const std::string& path) {
   if (path.empty()) return Descriptor(-1);
-  if (makes) {
-    std::error_code failed;
-    fs::create_directories(fs::path(path).parent_path(), failed);
-    ::mkdir(path.c_str(), S_IRWXU);
-  }
+  std::error_code failed;
+  fs::create_directories(fs::path(path).parent_path(), failed);
+  ::mkdir(path.c_str(), S_IRWXU);
   Descriptor named = open_folder(AT_FDCWD, path.c_str());
   struct stat about = {};
   if (!named.ok() || is_own_folder(named)) return named;
-  if (::fstat(named, &about) != 0 || (about.st_uid != ::geteuid() && about.st_uid != 0)) return Descriptor(-1);
-  if (makes) ::mkdirat(named, kInside, S_IRWXU);
+  if (::fstat(named, &about) != 0 || !is_trusted(about)) return Descriptor(-1);
+  ::mkdirat(named, kInside, S_IRWXU);
   Descriptor inside = open_folder(named, kInside);
   return inside.ok() && is_own_folder(inside) ? std::move(inside) : Descriptor(-1);
+}
+
+/// Opens a file in the folder named, or in `lehr-code` inside of it. Fails if others could write there. It does not
+/// list the folders, which may have many entries.
+Descriptor open_to_read(const std::string& path, const std::string& name) {
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // O_NONBLOCK: opening a pipe would wait otherwise
+  const auto file_in = [&](int folder) { return Descriptor(::openat(folder, name.c_str(), flags)); };
+  const Descriptor named = open_folder(AT_FDCWD, path.c_str());
+  struct stat about = {};
+  if (!named.ok() || ::fstat(named, &about) != 0 || !is_trusted(about)) return Descriptor(-1);
+  Descriptor file = is_private(about) ? file_in(named) : Descriptor(-1);
+  if (file.ok()) return file;
+  const Descriptor inside = open_folder(named, kInside);
+  return inside.ok() && ::fstat(inside, &about) == 0 && is_private(about) ? file_in(inside) : Descriptor(-1);
 }
 
 /// Returns the bytes of an open file; nullopt unless it is a regular file that is private to this user and of a valid
@@ -226,10 +243,7 @@ std::string ObjectCache::key(std::initializer_list<std::string_view> parts) cons
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (key.empty()) return std::nullopt;
-  const Descriptor folder = open_cache(folder_, false);
-  if (!folder.ok()) return std::nullopt;
-  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // O_NONBLOCK: opening a pipe would wait otherwise
-  const Descriptor file(::openat(folder, (key + std::string(kEnding)).c_str(), flags));
+  const Descriptor file = open_to_read(folder_, key + std::string(kEnding));
   if (!file.ok()) return std::nullopt;
   std::optional<std::string> object = read_entry(file, most_);
   if (!object || digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest))
@@ -242,7 +256,7 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
 
 void ObjectCache::store(const std::string& key, std::string_view object) const {
   if (key.empty() || object.size() > most_) return;
-  const Descriptor folder = open_cache(folder_, true);
+  const Descriptor folder = open_to_write(folder_);
   if (!folder.ok()) return;
   const std::string beside = temporary_name(key);
   const Descriptor file(
@@ -251,7 +265,8 @@ void ObjectCache::store(const std::string& key, std::string_view object) const {
   const bool stored = write_all(file, digest({key, object})) && write_all(file, object) &&
                       ::renameat(folder, beside.c_str(), folder, (key + std::string(kEnding)).c_str()) == 0;
   if (!stored) ::unlinkat(folder, beside.c_str(), 0);
-  evict_oldest(folder, most_);
+  // Looking at all entries takes long where there are many: one key of sixteen does, and every large entry.
+  if (key.front() == '0' || object.size() > most_ / kSmall) evict_oldest(folder, most_);
 }
 
 }  // namespace lehr::native

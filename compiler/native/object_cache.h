@@ -39,8 +39,8 @@ class ObjectCache {
   /// private to this user.
   std::optional<std::string> find(const std::string& key) const;
   /// Writes an entry. If the entries then have too many bytes, it removes the least recently used ones until half of
-  /// the allowed bytes are left. Nothing happens, without an error, if the folder cannot be written or the object alone
-  /// is too large.
+  /// the allowed bytes are left; only some entries look, so there may be a few too many for a while. Nothing happens,
+  /// without an error, if the folder cannot be written or the object alone is too large.
   void store(const std::string& key, std::string_view object) const;
 
  private:
