@@ -51,11 +51,19 @@ ExitCode simulate(const SimulateOptions& o) {
   if (!dataset) return complain(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
-  const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
+  std::vector<std::string> beyond;
+  const Result<std::vector<NamedArray>> arrays =
+      lehr::simulate(*model, *dataset, *settings, o.seed,
+                     [&](Element, const std::string& drawn_from) { beyond.push_back(drawn_from); });
   if (!arrays) return complain_of(arrays.error(), o.model);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
+  if (!beyond.empty())
+    print_diagnostics({make_warning(out_of_range(beyond[0], beyond.size()),
+                                    {"its value is the mean of the limit; if it is infinite, no fit accepts it",
+                                     "a narrower prior or another seed may do"})},
+                      o.model);
   std::vector<std::string> names;
   for (const model::Variable& v : model->variables)
     names.push_back(v.name);

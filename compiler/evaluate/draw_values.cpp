@@ -168,7 +168,8 @@ class Simulator {
         return;
     }
     if (!proper(family, parameters)) {
-      if (overflowed_ && variable.observed && !variable.value_plate && !s.limits.any()) {
+      const bool varies = !constants_only(forward_.model(), forward_.distribution(s, at));
+      if (overflowed_ && variable.observed && !variable.value_plate && !s.limits.any() && varies) {
         x[0] = mean_at_limit(family, parameters);
         if (!std::isnan(x[0])) return overflowed_(e, name_of(forward_, s, at) + " ~ " + formatted(family, parameters));
       }
@@ -230,6 +231,11 @@ std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of) {
 
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed) {
   return Simulator(forward, rng_of, overflowed).run();
+}
+
+std::string out_of_range(const std::string& drawn_from, std::size_t count) {
+  return fmt::format("{} leaves the range of numbers{}", drawn_from,
+                     count == 1 ? "" : fmt::format(", and so do {} other elements", count - 1));
 }
 
 std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng) {

@@ -42,6 +42,8 @@ using OnOverflow = std::function<void(Element, const std::string& drawn_from)>;
 /// exp(...) leaves the range of doubles, is no error if the distribution has a mean there, maybe an infinite one: it
 /// gets this mean, and `overflowed` is called. Other errors are those of draw_values() without this callback.
 std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed);
+/// Returns the text that `count` elements are such numbers, the first of them as OnOverflow has it.
+std::string out_of_range(const std::string& drawn_from, std::size_t count);
 /// Draws every element of `forward` that contains a NaN with one random generator, and stores it there. Order and
 /// errors are those of draw_values() with a generator for each element.
 std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng);

@@ -31,7 +31,9 @@ std::vector<NamedArray> arrays_of(const ModelEvaluator& f) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const std::span<const double> x = f.values(VariableId(k));
-    out.push_back({v.name, stored_shape(m, d, v.axes, v.event), {x.begin(), x.end()}, has_integers(v.support)});
+    const bool finite = std::ranges::none_of(x, [](double value) { return std::isinf(value); });
+    out.push_back(
+        {v.name, stored_shape(m, d, v.axes, v.event), {x.begin(), x.end()}, has_integers(v.support) && finite});
     number_elements(m, v.value_plate, out.back());
   }
   for (std::size_t k = 0; k < m.givens.size(); ++k) {
@@ -107,7 +109,7 @@ std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
 }  // namespace
 
 Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
-                                         std::uint64_t seed) {
+                                         std::uint64_t seed, const OnOverflow& overflowed) {
   if (!model.potentials.empty()) {
     return Error{ExitCode::model,
                  "",
@@ -131,7 +133,8 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
     else std::ranges::copy(data->observed[k].values, x.begin());
   }
   Rng rng(seed);
-  if (std::optional<Error> e = draw_values(forward, rng)) return *e;
+  const RngOf rng_of = [&rng](Element) -> Rng& { return rng; };
+  if (std::optional<Error> e = draw_values(forward, rng_of, overflowed)) return *e;
   return arrays_of(forward);
 }
 

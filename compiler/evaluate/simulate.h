@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/binding/bind.h"
+#include "compiler/evaluate/draw_values.h"
 #include "compiler/model/model.h"
 #include "runtime/array.h"
 
@@ -19,9 +20,12 @@ namespace lehr {
 /// the model leaves open. Nested plates are packed with their parents into one axis. The result is a function of
 /// `seed`.
 ///
+/// With `overflowed`, an observed number whose distribution has infinite parameters is the mean of the limit, maybe
+/// infinite (draw_values()); without, it is an error.
+///
 /// Errors: ExitCode::model for potentials; ExitCode::data for multiplicities other than 1, for vectors of which only
 /// some entries are given, and for sizes that exceed the memory; otherwise those of draw_values() and bind_givens().
 Result<std::vector<NamedArray>> simulate(const model::Model& model, const Dataset& dataset, const Settings& settings,
-                                         std::uint64_t seed);
+                                         std::uint64_t seed, const OnOverflow& overflowed = {});
 
 }  // namespace lehr

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/fit/checks/largest_elbo.h"
 #include "compiler/fit/checks/outlier.h"
 #include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/checks/run_away.h"
@@ -293,6 +294,14 @@ void Fitting::store_posterior(FitRun& run) {
                                       subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
     return;
   }
+  const bool bounds = ready_.fixed_point && !bound_.streamed;
+  if (bounds && run.outcome.elbo > largest_elbo(model(), schedule().conditionals.density)) {
+    run.outcome.status = Status::numerical_failure;
+    run.outcome.failure =
+        fmt::format("the ELBO is {:.3g}, and that of discrete data is at most 0: digits are lost in huge numbers",
+                    run.outcome.elbo);
+    return;
+  }
   // The ELBO is useless if a single log gamma function has a rounding error above a nat.
   if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior);
       lost && lost->of_largest > kMaxRoundingError) {
@@ -348,7 +357,7 @@ void Fitting::check_run_away(FitRun& run) {
   if (!name) return;
   run.outcome.status = Status::numerical_failure;
   run.outcome.failure = fmt::format(
-      "the posterior of '{}' is improper: the ELBO does not fall where it is a million times as far", *name);
+      "the posterior of '{}' is improper: the ELBO does not fall where it is thousands of times as far", *name);
   run.cures = {"give it a proper prior: the data do not say how far it is, as where a line separates all 0 from all 1"};
 }
 

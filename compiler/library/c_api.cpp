@@ -224,7 +224,8 @@ Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Da
   lehr::Settings settings = program.settings;
   for (const auto& [plate, size] : how.sizes)
     settings.sizes[plate] = size;
-  Result<std::vector<lehr::NamedArray>> made = lehr::simulate(program.resolved, dataset, settings, how.seed);
+  Result<std::vector<lehr::NamedArray>> made =
+      lehr::simulate(program.resolved, dataset, settings, how.seed, [](lehr::Element, const std::string&) {});
   if (!made) return lehr::without_option_prefix(made.error());
   lehr_arrays out;
   for (lehr::NamedArray& a : *made)

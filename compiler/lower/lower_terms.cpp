@@ -12,6 +12,7 @@
 #include "compiler/binding/matrix_axes.h"
 #include "compiler/conditionals/chain_lag.h"
 #include "compiler/lower/functions.h"
+#include "compiler/model/expectations.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
@@ -348,6 +349,11 @@ bool Terms::is_bit(CoefId c) const {
          std::ranges::any_of(sum->parts, less_one);
 }
 
+ExprId Terms::choice_weight(model::VariableId owner, ExprId p) {
+  constexpr double kLeast = 1e-150;
+  return model::has_expectation(m_[owner]) ? b_.max(p, b_.f(kLeast)) : p;
+}
+
 std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                                    std::optional<model::VariableId> owner) {
   std::vector<Factor> out;
@@ -369,6 +375,10 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     a_.collect(x.count, bounds);
     out.push_back({bounds, [this, c = x.count](const Env& env) { return coef(c, env); }});
   }
+  const auto weight_in = [this, owner](ExprId p, const Atom& atom) {
+    const bool chooses = atom.stat == math::Stat::indicator || m_[atom.variable].support == math::Support::bit;
+    return owner && chooses ? choice_weight(*owner, p) : p;
+  };
   for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
     if (std::find(without.begin(), without.end(), k) != without.end()) continue;
     const Atom& atom = t.term->atoms[k];
@@ -385,11 +395,14 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
       for (const Atom* x : together)
         bounds.merge(index_variables(x->event));
       if (together.size() > 1) {
-        out.push_back({bounds, [this, together](const Env& env) { return values_.together(together, env); }});
+        out.push_back({bounds, [this, together, weight_in](const Env& env) {
+                         return weight_in(values_.together(together, env), *together[0]);
+                       }});
         continue;
       }
     }
-    out.push_back({bounds, [this, &atom](const Env& env) { return values_.one(atom, env); }});
+    out.push_back(
+        {bounds, [this, &atom, weight_in](const Env& env) { return weight_in(values_.one(atom, env), atom); }});
   }
   if (t.array) {
     out.push_back({index_variables(*t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});

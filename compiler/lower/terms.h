@@ -107,6 +107,11 @@ class Terms : Part {
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
   /// It reads the elements that were updated just before, so Blocks::update adds it last.
   bool is_half_of_pairs(const Term& t, std::size_t atom) const;
+  /// Returns the probability of a choice as a weight of the naturals of `owner`. A point of an expectation is a
+  /// quotient of two naturals with this weight. So the weight is above 0, and the planes of values that are not chosen
+  /// are those of their predictors: a wrong plane may be lower than what it replaces, and then the next update chooses
+  /// them.
+  ExprId choice_weight(model::VariableId owner, ExprId p);
   /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,

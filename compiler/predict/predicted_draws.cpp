@@ -221,10 +221,9 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
     fill_missing(d, has_integers(m[d.of.variable].support), n);
   to.draws = options.draws;
   if (!beyond.empty())
-    to.notes.push_back(make_warning(
-        fmt::format("{} leaves the range of numbers{}", first,
-                    beyond.size() == 1 ? "" : fmt::format(", and so do {} other elements", beyond.size() - 1)),
-        {"its mean is that of the limit, maybe infinite: is it far outside the data of the fit?"}));
+    to.notes.push_back(
+        make_warning(out_of_range(first, beyond.size()),
+                     {"its mean is that of the limit, maybe infinite: is it far outside the data of the fit?"}));
   return std::nullopt;
 }
 

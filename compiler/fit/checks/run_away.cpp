@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/fit/checks/cancellation.h"
+#include "runtime/inference/damping.h"
 #include "runtime/machine/machine.h"
 
 namespace lehr {
@@ -15,6 +16,9 @@ constexpr double kFar = 1e6;            // how many times larger or smaller a di
 constexpr double kStays = 1e3;          // it has not come back if it is this many times larger or smaller
 constexpr double kLost = 0.01;          // nats that it may lose
 constexpr int kSweeps = 5;              // sweeps after the displacement
+constexpr int kTrend = 20;              // sweeps that show a direction in which several variables leave together
+constexpr double kStill = 1e-12;        // movement, relative to size, that is rounding
+constexpr double kFarAlong = 1e3;       // how many times larger than the variables a displacement along it is
 constexpr std::size_t kMostSingle = 8;  // elements of an array that are displaced alone: those that are largest
 
 /// Returns true if a latent category selects elements of the variable. A component without items may be anywhere.
@@ -55,9 +59,7 @@ class Displacements {
         found_(elbo),
         elbo_(elbo),
         state_(instance.engine().save()),
-        arrays_(instance.posterior(true, LocationOrigin::reference)) {
-    // A joint factor is set by its members: its own arrays would win.
-    std::erase_if(arrays_, [](const NamedArray& a) { return a.name.starts_with("joint("); });
+        arrays_(of_variables()) {
     // A run that was stopped early gains by sweeps alone.
     elbo_ = std::max(elbo_, elbo_after_sweeps().value_or(elbo_));
   }
@@ -65,6 +67,10 @@ class Displacements {
   Displacements(const Displacements&) = delete;
   Displacements& operator=(const Displacements&) = delete;
 
+  /// Moves locations along the direction in which sweeps move them, by a thousand times the size of the `improper`
+  /// variables and of their standard deviations. Returns the element of these that has moved most, if the ELBO is no
+  /// lower there. So intercept and slope leave together where counts are 0 but for one value of the covariate.
+  std::optional<Part> leave_together(const std::vector<Part>& improper) const;
   /// Returns the arrays of the factors at the solution.
   const std::vector<NamedArray>& arrays() const { return arrays_; }
 
@@ -87,6 +93,13 @@ class Displacements {
   }
 
  private:
+  /// Returns the arrays of all variables. A joint factor is set by its members: its own arrays would win.
+  std::vector<NamedArray> of_variables() const {
+    std::vector<NamedArray> out = instance_.posterior(true, LocationOrigin::reference);
+    std::erase_if(out, [](const NamedArray& a) { return a.name.starts_with("joint("); });
+    return out;
+  }
+
   /// Puts factors with these parameters in place, and infers the items from them. Returns the ELBO; nothing if that
   /// fails.
   std::optional<double> put(const std::vector<NamedArray>& parameters) const {
@@ -108,6 +121,35 @@ class Displacements {
       if (sweep(engine, options_) != 0) return std::nullopt;
     Elbo elbo;
     return engine.elbo(elbo) == 0 ? std::optional(elbo.value) : std::nullopt;
+  }
+
+  /// Makes sweeps from the solution, shortened if they lower the ELBO, and returns the ELBO; nothing if one fails.
+  std::optional<double> elbo_after_trend() const {
+    const Engine& engine = instance_.engine();
+    engine.load(state_);
+    Damping damping(engine, options_);
+    Elbo elbo;
+    if (prepare_statistics(engine, options_) != 0 || engine.elbo(elbo) != 0) return std::nullopt;
+    damping.note(elbo);
+    for (int k = 0; k < kTrend; ++k) {
+      damping.begin();
+      std::int32_t status = sweep(engine, options_);
+      if (status == 0) status = engine.elbo(elbo);
+      if (damping.end(status, elbo, [](const Elbo& x) { return x.value; }) != 0) return std::nullopt;
+    }
+    return elbo.value;
+  }
+
+  /// Returns the locations and real points of factors outside the items.
+  std::vector<std::span<double>> locations() const {
+    std::vector<std::span<double>> out;
+    const machine::Machine& m = instance_.engine().machine();
+    for (const machine::ParameterRow& row : machine::parameters_of(*m.model)) {
+      const bool is_point = row.parameter == machine::Parameter::value && !machine::stays_positive(row);
+      if (!row.by_stage && !row.local && (row.parameter == machine::Parameter::mean || is_point))
+        out.push_back(m.view().reals(row.buffer));
+    }
+    return out;
   }
 
   /// Returns true if the largest number of a part is still far from where it was.
@@ -132,6 +174,54 @@ class Displacements {
   Arrays state_;                    // the factors at the solution
   std::vector<NamedArray> arrays_;  // their parameters
 };
+
+std::optional<Part> Displacements::leave_together(const std::vector<Part>& improper) const {
+  const Engine& engine = instance_.engine();
+  std::vector<std::vector<double>> from;
+  engine.load(state_);
+  for (const std::span<double> x : locations())
+    from.emplace_back(x.begin(), x.end());
+  const std::optional<double> reached = elbo_after_trend();
+  if (!reached) return std::nullopt;
+  const std::vector<NamedArray> now = of_variables();
+  std::optional<Part> out;
+  double size = 0, moved = 0;
+  for (const Part& p : improper) {
+    const NamedArray &before = arrays_[p.array], &after = now[p.array];
+    if (!after.name.ends_with(".mean") && !after.name.ends_with(".value")) continue;
+    const std::string precision_name = after.name.substr(0, after.name.rfind('.')) + ".precision";
+    const auto precision = std::ranges::find(now, precision_name, &NamedArray::name);
+    for (std::size_t i = 0; i < after.values.size(); ++i) {
+      size = std::max(size, std::abs(after.values[i]));
+      if (precision != now.end() && precision->values.size() == after.values.size())
+        size = std::max(size, 1 / std::sqrt(precision->values[i]));
+      if (const double by = std::abs(after.values[i] - before.values[i]); by > moved) {
+        moved = by;
+        out = Part{p.array, i};
+      }
+    }
+  }
+  if (!(moved > kStill * size)) return std::nullopt;
+  const double factor = kFarAlong * size / moved;
+  const std::vector<std::span<double>> to = locations();
+  for (std::size_t k = 0; k < to.size(); ++k)
+    for (std::size_t i = 0; i < to[k].size(); ++i)
+      to[k][i] += factor * (to[k][i] - from[k][i]);
+  engine.invalidate_sums();
+  engine.invalidate_parts();
+  const machine::Machine& m = engine.machine();
+  Elbo elbo;
+  if (machine::call(m, m.model->global_expectations) != 0 || machine::infer_items(m, machine::SweepScope::local) != 0 ||
+      engine.elbo(elbo) != 0)
+    return std::nullopt;
+  return elbo.value >= *reached - kLost ? out : std::nullopt;
+}
+
+/// Returns the name of an array's variable, or of an element of it.
+std::string named(const NamedArray& a, std::optional<std::size_t> element) {
+  const std::string name = a.name.substr(0, a.name.rfind('.'));
+  return element && a.values.size() > 1 ? name + subscripts(a.shape, *element) : name;
+}
 
 /// Returns the elements of an array that are largest in absolute value, as parts.
 std::vector<Part> largest_elements(std::size_t array, const std::vector<double>& x) {
@@ -178,12 +268,11 @@ std::optional<std::string> run_away(Instance& instance, const schedule::Schedule
   for (const std::vector<Part>& parts : tried) {
     for (const double factor : {kFar, 1 / kFar}) {
       if (!displaced.stay(parts, factor)) continue;
-      const NamedArray& a = displaced.arrays()[parts[0].array];
-      const std::string name = a.name.substr(0, a.name.rfind('.'));
-      return parts[0].element ? name + subscripts(a.shape, *parts[0].element) : name;
+      return named(displaced.arrays()[parts[0].array], parts[0].element);
     }
   }
-  return std::nullopt;
+  const std::optional<Part> leaves = displaced.leave_together(all);
+  return leaves ? std::optional(named(displaced.arrays()[leaves->array], leaves->element)) : std::nullopt;
 }
 
 }  // namespace lehr

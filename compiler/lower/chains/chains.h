@@ -121,25 +121,16 @@ class Chains : Part {
   void mask_other_values(const Messages& m);
   /// Emits the forward pass (filter) with products of exponentials. Messages::products becomes 0 if a sum underflows.
   void filter(Messages& m);
-  /// Emits code that exponentiates the joint log potentials at t. The largest is subtracted before, and stored in
-  /// Messages::top.
+  /// Emits code that subtracts from the joint log potentials at t their largest, and exponentiates them.
   void exponentiate_pairs(const Messages& m, ExprId t);
   /// Emits code that computes the forward message into step t > 0 from the one before and the joint potentials.
-  /// `log_scale` becomes the logarithm of the factor that the stored message lacks.
-  void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
-  /// Emits code that computes the forward message into the first element. `log_scale` becomes the logarithm of the
-  /// factor that the stored message lacks.
-  void open_products(const Messages& m, ScalarId log_scale);
-  /// What emit() returns: the shift of the exponentials of the unary log potentials, and the sum of the products.
-  struct Emitted {
-    /// What was subtracted from the unary log potentials before exp.
-    ExprId top;
-    /// The sum of the unnormalised message over all histories.
-    ScalarId sum;
-  };
-  /// Emits code that exponentiates the unary log potentials at t, shifted by their largest. It multiplies them by the
-  /// forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
-  Emitted emit(const Messages& m, ExprId t, ScalarId share);
+  void pass_products(const Messages& m, ExprId t);
+  /// Emits code that computes the forward message into the first element, and adds what it lacks to the entropy.
+  void open_products(const Messages& m);
+  /// Emits code that subtracts from the unary log potentials at t their largest, and exponentiates them. It multiplies
+  /// them by the forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
+  /// Returns its sum over all histories.
+  ScalarId emit(const Messages& m, ExprId t, ScalarId share);
   /// Emits the forward pass in logarithms, for sequences whose products underflow.
   void filter_logarithms(const Messages& m);
   /// Emits step t of the forward pass in logarithms: the normalised log message.

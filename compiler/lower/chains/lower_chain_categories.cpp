@@ -15,6 +15,9 @@
 // it need not wait for the division. If some sum is very small, what was lost to underflow may matter later, and all
 // messages of the sequence are formed again in logarithms. Most chains have the same joint potentials at every step
 // ("homogeneous"): these, and their exponentials, are formed once a sequence.
+//
+// The entropy is log Z minus the means of the log potentials. The largest of each step is subtracted from them first.
+// Otherwise the entropy would be rounding where potentials are huge, as those of predictors of rates may be.
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -422,22 +425,24 @@ void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
   };
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
   each_pair([&](const auto& at) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
-  each_pair([&](const auto& at) { b_.store(m.transition, at, b_.exp(b_.sub(b_.load(m.pair, at), b_.get(top)))); });
-  b_.assign(m.top, b_.get(top));
+  each_pair([&](const auto& at) {
+    const ExprId shifted = b_.let(b_.fresh("shifted"), b_.sub(b_.load(m.pair, at), b_.get(top)));
+    b_.store(m.pair, at, shifted);
+    b_.store(m.transition, at, b_.exp(shifted));
+  });
 }
 
-void Chains::open_products(const Messages& m, ScalarId log_scale) {
+void Chains::open_products(const Messages& m) {
   if (m.max_lag > 1) b_.fill(m.message, b_.f(0));
-  b_.assign(log_scale, m.by_rows ? b_.get(m.start_top) : b_.f(0));
+  if (m.by_rows) b_.accumulate(m.entropy, b_.get(m.start_top));
   each_value(m, "k", [&](ExprId k) {
     const ExprId first = m.start.valid() ? b_.exp(b_.sub(b_.load(m.start, {k}), b_.get(m.start_top))) : b_.f(1);
     b_.store(m.message, first_history(m, k), first);
   });
 }
 
-void Chains::pass_products(const Messages& m, ExprId t, ScalarId log_scale) {
+void Chains::pass_products(const Messages& m, ExprId t) {
   if (!m.homogeneous) exponentiate_pairs(m, t);
-  b_.assign(log_scale, b_.get(m.top));
   each_history(m, "k", [&](const History& h) { b_.store(m.message, h, b_.f(0)); });
   each_history(m, "j", [&](const History& history) {
     const ExprId from = b_.let(b_.fresh("from"), b_.load(m.unscaled, history));
@@ -448,19 +453,17 @@ void Chains::pass_products(const Messages& m, ExprId t, ScalarId log_scale) {
   });
 }
 
-Chains::Emitted Chains::emit(const Messages& m, ExprId t, ScalarId share) {
-  ExprId top;
+ScalarId Chains::emit(const Messages& m, ExprId t, ScalarId share) {
   if (m.by_rows) {
-    top = b_.let(b_.fresh("top"), row_shift(m, t));
+    b_.accumulate(m.entropy, row_shift(m, t));
   } else {
-    const ScalarId largest = b_.local(b_.fresh("top"), b_.f(-1.7e308));
-    each_value(m, "k", [&](ExprId k) { b_.assign(largest, b_.max(b_.get(largest), b_.load(m.unary, {t, k}))); });
-    top = b_.get(largest);
+    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+    each_value(m, "k", [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(m.unary, {t, k}))); });
+    each_value(m, "k", [&](ExprId k) { b_.store(m.unary, {t, k}, b_.sub(b_.load(m.unary, {t, k}), b_.get(top))); });
   }
   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
   each_value(m, "k", [&](ExprId k) {
-    const ExprId e =
-        b_.let(b_.fresh("e"), m.by_rows ? row_product(m, t, k) : b_.exp(b_.sub(b_.load(m.unary, {t, k}), top)));
+    const ExprId e = b_.let(b_.fresh("e"), m.by_rows ? row_product(m, t, k) : b_.exp(b_.load(m.unary, {t, k})));
     b_.store(m.emission, {t, k}, e);
     const ExprId scaled = b_.let(b_.fresh("scaled"), b_.mul(e, b_.get(share)));
     each_history(
@@ -471,23 +474,21 @@ Chains::Emitted Chains::emit(const Messages& m, ExprId t, ScalarId share) {
         },
         ending_with(m, k));
   });
-  return {top, sum};
+  return sum;
 }
 
 void Chains::filter(Messages& m) {
   m.products = b_.local(b_.fresh("products"), b_.f(1));
-  m.top = b_.local(b_.fresh("top"), b_.f(0));
   if (m.homogeneous) exponentiate_pairs(m, b_.i(0));
   const ScalarId share = b_.local(b_.fresh("share"), b_.f(1));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
-    const ScalarId log_scale = b_.local(b_.fresh("log_scale"), b_.f(0));
     b_.if_else(
-        b_.less(b_.i(0), t), [&] { pass_products(m, t, log_scale); }, [&] { open_products(m, log_scale); });
-    const auto [top, sum] = emit(m, t, share);
+        b_.less(b_.i(0), t), [&] { pass_products(m, t); }, [&] { open_products(m); });
+    const ScalarId sum = emit(m, t, share);
     // Written so that a sum that is NaN counts as too small.
     b_.if_then(b_.logical_not(b_.less(b_.f(options_.thresholds[kLeastSum]), b_.get(sum))),
                [&] { b_.assign(m.products, b_.f(0)); });
-    b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), b_.get(log_scale)));
+    b_.accumulate(m.entropy, b_.log(b_.get(sum)));
     b_.assign(share, b_.div(b_.f(1), b_.get(sum)));
     b_.store(m.scale, {t}, b_.get(share));
     each_history(m, "k", [&](const History& now) {

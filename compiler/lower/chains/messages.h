@@ -50,7 +50,6 @@ struct Chains::Messages {
   BufferId emission, onward;      // over the steps: exp(unary) with a shift; emission * scale * backward message
   /// 1 as long as no sum of products underflowed; with 0, messages are formed again in logarithms.
   ScalarId products;
-  ScalarId top;  // the shift of the joint potentials that were exponentiated last
 
   /// Returns the first index of the joint log potentials of step t: 0 if they are the same at every step, otherwise t.
   ExprId row(ExprId t, ExprId zero) const { return homogeneous ? zero : t; }

@@ -280,8 +280,8 @@ class FusedCategories : Part {
   /// odds. With FusedCategory::entropy_from_sums it adds log Z alone. Otherwise, in StageMode::update, it also adds the
   /// mean of the log odds to the item's sum (Energies), with H if the sum is a contribution to the ELBO.
   void add_entropy(const Element& e, ExprId scale);
-  /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k. `scale` is 1
-  /// over the sum of FusedCategory::probs.
+  /// Returns an expression for the mean of the log odds under the probabilities, less what was subtracted before exp:
+  /// sum_k p_k * (log odds_k - shift). `scale` is 1 over the sum of FusedCategory::probs.
   ExprId mean_odds(const Element& e, ExprId scale);
   /// Returns true if the category has FusedCategory::entropy_from_sums: it is factored, and each sum that holds one of
   /// its means is of one of its terms alone. False if it is drawn, may be observed, has no entropy, or if sums by item

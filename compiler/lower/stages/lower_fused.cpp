@@ -295,7 +295,10 @@ void FusedCategories::spread(const Element& e, std::size_t use, ExprId scale) {
   const FusedUse& u = e.stream.uses[use];
   const Term& t = u.term->term;
   std::vector<Factor> fs = spread_factors(u, scale);
-  fs.push_back({{u.value}, [&](const Env& env) { return b_.load(e.stream.probs, {env.at(u.value)}); }});
+  fs.push_back({{u.value}, [&](const Env& env) {
+                  const ExprId p = b_.load(e.stream.probs, {env.at(u.value)});
+                  return u.partner ? terms_.choice_weight(t.atoms[*u.partner].variable, p) : p;
+                }});
   if (u.partner) {
     // The partner's block is updated later in the item, so its natural parameters are added up in a work array.
     const Atom& p = t.atoms[*u.partner];

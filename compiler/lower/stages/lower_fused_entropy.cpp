@@ -5,7 +5,8 @@
 //
 // The items add up S[w, k] = sum p_k for the table's statistic. They add up N[k] = sum p_k for the natural parameters
 // of the vector's block. So the means of all elements together are sum S * table (Stages::emit_finalise) and, for each
-// item, sum N * vector. In such a summed stream no element reads logarithms.
+// item, sum N * vector. In such a summed stream no element reads logarithms. Elsewhere the largest of the odds is
+// subtracted from all, so that the entropy is no rounding where odds are huge.
 #include <algorithm>
 
 #include "compiler/lower/stages/fused_element.h"
@@ -72,7 +73,7 @@ ExprId FusedCategories::mean_odds(const Element& e, ExprId scale) {
               b_.add(odds, b_.mul(weight(Weight::local), table_entry(e, j, layout_.array.at(table_of(s.uses[j])), k)));
       }
     }
-    b_.accumulate(mean, b_.mul(b_.load(s.probs, {k}), odds));
+    b_.accumulate(mean, b_.mul(b_.load(s.probs, {k}), b_.sub(odds, b_.get(e.shift))));
   });
   return b_.mul(scale, b_.get(mean));
 }
@@ -80,18 +81,21 @@ ExprId FusedCategories::mean_odds(const Element& e, ExprId scale) {
 void FusedCategories::add_entropy(const Element& e, ExprId scale) {
   const FusedCategory& s = e.stream;
   const ExprId copies = updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element);
-  const ExprId log_total = b_.add(b_.log(b_.get(e.total)), b_.get(e.shift));
-  if (s.entropy_from_sums) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
-  const ExprId mean = mean_odds(e, scale);
+  const ExprId log_total = b_.log(b_.get(e.total));
+  if (s.entropy_from_sums) {
+    const ExprId log_z = b_.add(log_total, b_.get(e.shift));
+    return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_z));
+  }
+  const ExprId mean = b_.let(b_.fresh("mean"), mean_odds(e, scale));
   ExprId h = b_.f(0);
   if (s_.conditionals[s.block].has_entropy()) {
     h = b_.let(b_.fresh("h"), clamps_.unless_observed(s.block, e.element, {}, b_.sub(log_total, mean), b_.f(0)));
     b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, h));
   }
   if (e.visit.mode != StageMode::update || !interface_.item_energies) return;
-  if (energies_.has_item_bounds()) return energies_.add_item_energy(e.element[0], b_.mul(copies, b_.add(mean, h)));
+  ExprId energy = b_.add(mean, b_.get(e.shift));
+  if (energies_.has_item_bounds()) return energies_.add_item_energy(e.element[0], b_.mul(copies, b_.add(energy, h)));
   // The temperature of an item divides its tempered terms alone.
-  ExprId energy = mean;
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
     if (s_.tempered[s.uses[k].term->term.origin]) continue;
     const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));

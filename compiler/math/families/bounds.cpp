@@ -176,13 +176,13 @@ Expectation log_probit() {
 Expr lesser(const Expr& a, const Expr& b) { return a + (b - a) * step(a - b); }
 
 /// Makes the row of -exp(e). The logarithm of the expectation has an upper limit, which no posterior of counts comes
-/// near, so that planes stay finite. Beyond it the value is -infinity: a plane at the limit would lie above -exp(e),
-/// and a weight of the rate that goes to 0 could make up for any e.
+/// near, so that planes stay finite. Beyond it the value is impossible: a plane at the limit would lie above -exp(e),
+/// and a weight of the rate that goes to 0 could make up for any e. It is finite, since a weight may be 0.
 FamilyRow negative_exp() {
-  constexpr double kLargest = 300;
+  constexpr double kLargest = 300, kImpossible = -1e250;
   const Expr log_rate = symbol("value") + 0.5 * symbol("variance"), rate = exp(log_rate);
   FamilyRow row = expectation_row("ExpExpectation", "mean and variance of the logarithm of a rate",
-                                  {log(step(kLargest - 1.0 - log_rate)) - rate, -rate, 0.5 * rate});
+                                  {kImpossible * step(log_rate - (kLargest - 1.0)) - rate, -rate, 0.5 * rate});
   Expr &mean = row.factor->parameters[0].from_natural, &variance = row.factor->parameters[1].from_natural;
   mean = lesser(mean, kLargest);
   variance = lesser(variance, 2.0 * (kLargest - symbol("value")));

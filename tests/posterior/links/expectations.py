@@ -8,7 +8,7 @@ usage: expectations.py LEHR
 import sys
 
 import numpy as np
-from scipy.special import digamma, gammaln, log_ndtr
+from scipy.special import digamma, gammaln, log_ndtr, logsumexp
 
 sys.path.append(f"{sys.path[0]}/..")
 from fitting import Folder, arrays, close, finish, fit, holds, lehr, read_csv, read_json, temporary, write, write_json  # noqa: E402
@@ -256,6 +256,24 @@ def mixtures_of_regressions():
 
 
 @holds
+def values_without_items():
+    """A start may give every item to one of two values of a category. The tangent plane of the other stays that of its predictor: all
+    starts then reach the optimum, which is that of a bit. They stopped at -1e21, since items went to a plane at 0."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=100)
+    of = np.where((rng.uniform(size=100) < 0.4)[:, None], (1, 0.5), (4, -0.5))
+    data = {"x": x, "y": rng.poisson(np.exp(of[:, 0] + of[:, 1] * x))}
+    category = """model m { plate n; data x[n] : real; plate k = 2; p ~ Dirichlet(1) over k; z[n] ~ Categorical(p); a[k] ~ Normal(mean = 1, sd = 3);
+      b[k] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Poisson(exp(a[z[n]] + b[z[n]] * x[n])); }"""
+    elbos = [fit(category, data, "--seed", seed, "--tol", "1e-9", monotone=False).elbo for seed in (2, 5, 6, 8)]
+    bit = fit("""model m { plate n; data x[n] : real; p ~ Beta(1, 1); a ~ Normal(mean = 1, sd = 3); b ~ Normal(mean = 0, sd = 1);
+      c ~ Normal(mean = 1, sd = 3); d ~ Normal(mean = 0, sd = 1); observe y[n] ~ mixture(p, Poisson(exp(a + b * x[n])), Poisson(exp(c + d * x[n]))); }""",
+              data, "--tol", "1e-9", monotone=False)
+    assert close(elbos, bit.elbo, 1e-6), (elbos, bit.elbo)
+    return True
+
+
+@holds
 def exponentials_of_deviations():
     """Where exp(...) is a standard deviation, the message has the statement with its precision, which is accepted."""
     with temporary() as folder:
@@ -294,6 +312,48 @@ def rates_beyond_all_numbers():
     far, close_by = read_csv(found.at("far.csv")), read_csv(found.at("near.csv"))
     assert far[2]["mean"] == far[2]["q50"] == "inf", far[2]
     return all(far[n] == close_by[n] for n in (0, 1, 3))
+
+
+@holds
+def simulated_rates_beyond_all_numbers():
+    """Such a row is infinite in simulated data too, and said so; the others are drawn."""
+    with temporary() as folder:
+        model = write(f"{folder}/m.lehr", "model m { plate n; data x[n] : real; b ~ Normal(mean = 1, sd = 0.1); observe y[n] ~ Poisson(exp(b * x[n])); }")
+        data = write_json(f"{folder}/d.json", {"x": [0, 1, 5000, -1, 9000]})
+        for form in ("json", "npz"):
+            done = lehr("simulate", model, "--data", data, "--out", f"{folder}/y.{form}")
+            assert "y[2] ~ Poisson(rate = inf) leaves the range of numbers, and so do 1 other elements" in done.stderr, done.stderr
+        y = np.load(f"{folder}/y.npz")["y"]
+        assert np.isinf(y[[2, 4]]).all() and np.isfinite(y[[0, 1, 3]]).all(), y
+        done = lehr("fit", model, "--data", f"{folder}/y.json", "--out", f"{folder}/out", code=4)
+        return "y[2]" in done.stderr
+
+
+@holds
+def chains_with_huge_rates():
+    """Starts of a chain that chooses rates may have log potentials of 1e50: their entropies keep their digits. No start has an ELBO
+    above 0, and that of the best is the one by the forward algorithm."""
+    model = """model m { plate t ordered; plate k = 2; data x[t] : real; A[k] ~ Dirichlet(concentration = 2) over k;
+      a[k] ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 1); s[t] ~ Categorical(A[s[t-1]]) start Uniform() over k;
+      observe y[t] ~ Poisson(exp(a[s[t]] + b * x[t])); }"""
+    rng = np.random.default_rng(20)
+    x, s = rng.normal(size=60), rng.integers(0, 2, size=60)
+    y = rng.poisson(np.exp(np.where(s, 3, 0) + 0.5 * x))
+    got = fit(model, {"x": x, "y": y}, "--restarts", "5", "--tol", "1e-12", monotone=False)
+    assert all(r["elbo"] < 0 for r in got.report["restarts"]), got.report["restarts"]
+    m, V = got.posterior["joint(a, b).mean"], np.linalg.inv(got.posterior["joint(a, b).precision"])
+    c = got.posterior["A.concentration"]
+    rows = np.array([[[1, 0, z], [0, 1, z]] for z in x])
+    log_rate, variance = rows @ m, np.einsum("tki,ij,tkj->tk", rows, V, rows)
+    emission = y[:, None] * log_rate - np.exp(log_rate + variance / 2) - gammaln(y + 1)[:, None]
+    log_A = digamma(c) - digamma(c.sum(axis=1, keepdims=True))
+    alpha = emission[0] - np.log(2)
+    for e in emission[1:]:
+        alpha = logsumexp(alpha[:, None] + log_A, axis=0) + e
+    prior = np.diag([1 / 4, 1 / 4, 1])
+    of_normal = 0.5 * (np.trace(prior @ V) + m @ prior @ m - 3 - np.linalg.slogdet(prior @ V)[1])
+    of_rows = (gammaln(c.sum(axis=1)) - gammaln(c).sum(axis=1) - gammaln(4) + ((c - 2) * log_A).sum(axis=1)).sum()
+    return close(got.elbo, logsumexp(alpha) - of_normal - of_rows, 1e-8)
 
 
 def gaussian_walk(link, y):

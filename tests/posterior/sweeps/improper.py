@@ -104,6 +104,9 @@ HELD = {
     "mean and precision, apart": both_apart,
     "least squares": least_squares,
     "log rates of groups": lambda: f"""ELBO {fit_body(LOG_RATES, {'y': [1, 3, 1, 0, 4, 5], 'g': [0, 0, 1, 1, 2, 2]}).elbo:.4f}""",
+    "line of counts": lambda: f"ELBO {fit_body(COUNTS, {'z': [-2, -1, 0, 1, 1], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
+    "line of large counts": lambda: f"ELBO {fit_body(COUNTS, {'z': [0, 0, 1, 1, 1], 'y': [0, 1, 300, 200, 400]}).elbo:.4f}",
+    "mean of groups of counts": lambda: f"ELBO {fit_body(MEANS, {'y': [0, 0, 0, 1, 0, 0], 'g': [0, 0, 1, 1, 2, 2]}).elbo:.4f}",
     "line of mixed data": lambda: f"ELBO {fit_body(LINE.replace('LINK', 'logistic'), {'z': Z, 'y': MIXED}).elbo:.4f}",
 }
 NONE = float("nan")
@@ -111,6 +114,8 @@ Z = np.linspace(-2, 2, 12)
 LINE = "data z[n] : real; c ~ Flat(); b ~ Flat(); observe y[n] ~ Bernoulli(LINK(c + b * z[n]));"
 DUMMY = "plate d; data z[n] : vector over d; b ~ MvNormal(mean = 0, precision = 0) over d; observe y[n] ~ Bernoulli(logistic(dot(b, z[n])));"
 LOG_RATES = "plate k = 3; data g[n] : k; b[k] ~ Flat(); observe y[n] ~ Poisson(exp(b[g[n]]));"
+COUNTS = "data z[n] : real; c ~ Flat(); b ~ Flat(); observe y[n] ~ Poisson(exp(c + b * z[n]));"
+MEANS = "plate k = 3; data g[n] : k; mu ~ Flat(); b[k] ~ Normal(mean = mu, sd = 1); observe y[n] ~ Poisson(exp(b[g[n]]));"
 APART, MIXED = (Z > 0.1).astype(int), (np.sin(5 * Z) > 0).astype(int)
 ONE_SIDE = {"z": np.stack([np.ones(12), Z, Z > 1.5], 1), "y": np.where(Z > 1.5, 1, MIXED)}
 REFUSED = {
@@ -128,6 +133,11 @@ REFUSED = {
     "coefficient of a group of ones": ("b[2]", DUMMY, ONE_SIDE, "is improper"),
     # A rate may be as small as it likes where all counts are 0.
     "group of zeros": ("b[1]", LOG_RATES, {"y": [1, 3, 0, 0, 4, 5], "g": [0, 0, 1, 1, 2, 2]}, "is improper"),
+    # Intercept and slope leave together: their sum is known where counts are above 0.
+    "counts at one value": ("b or c", COUNTS, {"z": [0, 0, 1, 1, 1], "y": [0, 0, 3, 2, 4]}, "is improper"),
+    "counts at the largest value": ("b or c", COUNTS, {"z": [-2, -1, 0, 1, 1], "y": [0, 0, 0, 20, 40]}, "is improper"),
+    "counts at the smallest value, exposures": ("b or c", COUNTS.replace("exp", "2 * exp"), {"z": [2, 1, 0, -1, -1], "y": [0, 0, 0, 2, 4]}, "is improper"),
+    "mean of groups of zeros": ("mu", MEANS, {"y": [0] * 6, "g": [0, 0, 1, 1, 2, 2]}, "is improper"),
     "intercept of zeros": ("b", "b ~ Flat(); observe y[n] ~ Poisson(exp(b));", {"y": [0, 0, 0]}, "is improper"),
 }
 
