@@ -153,8 +153,10 @@ std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& be
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
   if (!narrow.empty() && best.sds.empty() && best.uncorrected != Uncorrected::undefined)
-    out.push_back(make_note(fmt::format(
-        "the standard deviations of {} are too small, --sds linear-response corrects them", fmt::join(narrow, ", "))));
+    out.push_back(make_note(fmt::format("the standard deviations of {} are too small{}", fmt::join(narrow, ", "),
+                                        best.outcome.status == Status::converged && fitting.may_respond()
+                                            ? ", --sds linear-response corrects them"
+                                            : "")));
   else if (best.uncorrected == Uncorrected::large)
     out.push_back(make_note("standard deviations are those of the factors"));
   else if (best.uncorrected == Uncorrected::costly)

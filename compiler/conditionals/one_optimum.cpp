@@ -164,21 +164,24 @@ std::optional<std::string> why_one_optimum(const model::Model& m, const Conditio
   return "the log joint is concave in " + in;
 }
 
+bool has_products(const model::Model& m, const Conditionals& c) {
+  return std::ranges::any_of(c.density.terms, [&](const Term& t) {
+    int sum = 0;
+    for (const Atom& x : t.atoms) {
+      const bool counts = is_real(m[x.variable]) || is_weighted(x.stat);
+      if (counts) sum += degree(x.stat).value_or(0);
+    }
+    return sum > 2;
+  });
+}
+
 bool starts_may_agree(const model::Model& m, const Conditionals& c) {
   const auto is_continuous = [&](const Block& b) {
     const math::Support s = m[b.variable].support;
     return !math::is_discrete(s) && s != math::Support::switched && s != math::Support::count &&
            s != math::Support::counts;
   };
-  const auto is_linear = [&](const Term& t) {
-    int sum = 0;
-    for (const Atom& x : t.atoms) {
-      const bool counts = is_real(m[x.variable]) || is_weighted(x.stat);
-      if (counts) sum += degree(x.stat).value_or(0);
-    }
-    return sum <= 2;
-  };
-  return std::ranges::all_of(c.blocks, is_continuous) && std::ranges::all_of(c.density.terms, is_linear);
+  return std::ranges::all_of(c.blocks, is_continuous) && !has_products(m, c);
 }
 
 }  // namespace lehr::conditionals

@@ -26,9 +26,13 @@ namespace lehr::conditionals {
 /// Returns nothing if this is not proved: a model without a proof may have one optimum too.
 std::optional<std::string> why_one_optimum(const model::Model& m, const Conditionals& c);
 
+/// Returns true if some term has a degree above 2 in real numbers and vectors, as those of products in means have: W z.
+/// Such a model has several optima (other signs, rotations, or orders of components), and is often stationary where
+/// both are 0.
+bool has_products(const model::Model& m, const Conditionals& c);
+
 /// Returns true if a search over starts may end early when a few of them reach the same ELBO: there are no discrete
-/// latent variables, and no term has a degree above 2 in real numbers and vectors. Products of these in means have such
-/// terms, and several optima: other signs, rotations, or orders of components.
+/// latent variables and no products of real numbers.
 bool starts_may_agree(const model::Model& m, const Conditionals& c);
 
 }  // namespace lehr::conditionals

@@ -6,8 +6,11 @@
 // prior mean is nearest to it.
 #include "compiler/evaluate/reference.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "compiler/evaluate/forward.h"
 #include "compiler/evaluate/ill_scaled_columns.h"
@@ -285,8 +288,72 @@ std::vector<Distribution*> distributions_in(Statement& s) {
   return out;
 }
 
-/// Restates model and data by the references of `propagation`.
-CentredModel moved_by(const Model& m, const BoundData& data, const Propagation& propagation) {
+/// The arrays of the posterior of earlier data that is the prior of a joint Normal factor (JointPrior).
+struct NormalPrior {
+  std::vector<double>* linear;     // natural parameters of x, by element and coordinate
+  std::vector<double>* quadratic;  // those of products of two coordinates
+  std::vector<double>* constant;   // minus the log normaliser, by element
+};
+
+/// Returns the arrays; nullopt if the factor is no Normal one.
+std::optional<NormalPrior> normal_prior(const JointPrior& prior, BoundData& data) {
+  NormalPrior out{nullptr, nullptr, &data.givens[prior.constant.index()].values};
+  for (const auto& [stat, given] : prior.naturals) {
+    if (stat == math::Stat::comp) out.linear = &data.givens[given.index()].values;
+    if (stat == math::Stat::comp2) out.quadratic = &data.givens[given.index()].values;
+  }
+  const bool normal = prior.naturals.size() == 2 && out.linear && out.quadratic && !out.linear->empty();
+  return normal ? std::optional(out) : std::nullopt;
+}
+
+/// Restates a joint Normal prior of numbers x as that of x - c, with c by coordinate. Returns false if it lacks the
+/// digits: its natural parameters are those of distances from 0.
+bool restate(const NormalPrior& prior, const Eigen::VectorXd& c) {
+  const Eigen::Index size = c.size();
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon(), kMostLost = 1e-4;
+  for (std::size_t e = 0; e < prior.constant->size(); ++e) {
+    const auto at = static_cast<Eigen::Index>(e);
+    Eigen::Map<Eigen::VectorXd> h(prior.linear->data() + at * size, size);
+    const Eigen::MatrixXd p =
+        -2 * Eigen::Map<const Eigen::MatrixXd>(prior.quadratic->data() + at * size * size, size, size);
+    const Eigen::LLT<Eigen::MatrixXd> root(p);
+    if (root.info() != Eigen::Success) return false;
+    const Eigen::VectorXd lost = kEpsilon * (h.cwiseAbs() + p.cwiseAbs() * c.cwiseAbs());
+    const Eigen::MatrixXd covariance = root.solve(Eigen::MatrixXd::Identity(size, size));
+    const Eigen::ArrayXd sd = covariance.diagonal().array().sqrt();
+    if (!((covariance.cwiseAbs() * lost).array() < kMostLost * sd).all()) return false;
+    h -= p * c;
+    const double half_log = Eigen::MatrixXd(root.matrixL()).diagonal().array().log().sum();
+    (*prior.constant)[e] =
+        half_log - 0.5 * h.dot(root.solve(h)) - 0.5 * static_cast<double>(size) * std::log(2 * std::numbers::pi);
+  }
+  return true;
+}
+
+/// Restates the joint priors of `out` by its references. Returns false if that is impossible: a prior is not Normal, a
+/// member has a reference for each column, or digits are lost.
+bool restate_joint_priors(CentredModel& out, const ModelEvaluator& forward) {
+  for (const JointPrior& joint : out.model.joint_priors) {
+    const std::vector<VariableId>& members = out.model.guide.joint[joint.guide].members;
+    if (std::ranges::all_of(members, [&](VariableId v) { return out.references[v.index()].empty(); })) continue;
+    const std::optional<NormalPrior> prior = normal_prior(joint, out.data);
+    if (!prior) return false;
+    const std::size_t elements = prior->constant->size(),
+                      size = prior->linear->size() / std::max<std::size_t>(1, elements);
+    std::vector<double> c;
+    for (const VariableId v : members) {
+      const Shift& by = out.references[v.index()];
+      if (by.size() > 1 || elements == 0) return false;
+      c.insert(c.end(), forward.elements(v) * forward.width(v) / elements, by.empty() ? 0 : by[0]);
+    }
+    if (c.size() != size || prior->quadratic->size() != elements * size * size) return false;
+    if (!restate(*prior, Eigen::Map<const Eigen::VectorXd>(c.data(), std::ssize(c)))) return false;
+  }
+  return true;
+}
+
+/// Restates model and data by the references of `propagation`; nullopt if priors of joint factors cannot be restated.
+std::optional<CentredModel> moved_by(const Model& m, const BoundData& data, const Propagation& propagation) {
   CentredModel out{m, data, CentringOffsets(m.variables.size())};
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (!propagation.of()[k]) continue;
@@ -300,6 +367,7 @@ CentredModel moved_by(const Model& m, const BoundData& data, const Propagation& 
     for (Parameter& p : d.parameters)
       if (p.spelling->canonical == d.family->location[0]) p.value = less(out, forward, p.value, s, x.by);
   }
+  if (!restate_joint_priors(out, forward)) return std::nullopt;
   return out;
 }
 
@@ -330,7 +398,7 @@ std::optional<CentredModel> centre_model(const Model& m, const BoundData& data) 
     return block.size() == 2 && m[block[0]].axes.size() == m[block[1]].axes.size() &&
            ((has(Support::real) && has(Support::positive)) || (has(Support::vector) && has(Support::spd_matrix)));
   };
-  if (!std::ranges::all_of(m.guide.joint, may_move) || !m.joint_priors.empty()) return std::nullopt;
+  if (!std::ranges::all_of(m.guide.joint, may_move)) return std::nullopt;
   if (std::ranges::count(data.clamped, true) > 0) return std::nullopt;
   std::optional<Propagation> accepted;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -42,8 +42,8 @@ struct CentredModel {
 ///
 /// Ill-scaled variables that fail the condition stay as they are. Returns nothing if all fail, if nothing is
 /// ill-scaled, or if latent variables have observed values (BoundData::clamped). Nor is a model centred if its guide
-/// joins others than Normal variables, or a mean and its precision, or if variables have a common prior
-/// (Model::joint_priors).
+/// joins others than Normal variables, or a mean and its precision. A common prior of Normal variables
+/// (Model::joint_priors) is restated; if it lacks the digits, or has a reference for each column, nothing is centred.
 std::optional<CentredModel> centre_model(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -22,6 +22,7 @@
 #include "compiler/gibbs_analysis.h"
 #include "compiler/instance/barren.h"
 #include "compiler/model/roles.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -40,6 +41,27 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
 std::vector<std::string> gibbs_instead(const model::Model& resolved, const BoundData& data, const Analysed& analysed) {
   if (!derive_for_gibbs(resolved, expand_options(data), analysed)) return {};
   return {option("method") + " gibbs has standard deviations of its draws"};
+}
+
+/// Returns a warning of each observed variable that is latent where it is missing, and whose distribution a latent
+/// category or bit chooses: the two have separate factors, each of which makes the other too certain.
+std::vector<std::string> gaps_beside_categories(const model::Model& resolved, const model::Model& m) {
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < resolved.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    if (!v.clamped || !resolved.variables[k].observed) continue;
+    for (const model::VariableRef* r : references_under(m, roots_of(m[v.statement]))) {
+      const model::Variable& by = m[r->variable];
+      const bool chooses = by.support == math::Support::category || by.support == math::Support::bit;
+      if (!chooses || (by.observed && !by.clamped) || is_joint(by)) continue;
+      out.push_back(
+          fmt::format("missing entries of '{}' and '{}' have separate factors: '{}' is too certain there, and "
+                      "the standard deviations of these entries are too small",
+                      v.name, by.name, by.name));
+      break;
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -340,8 +362,9 @@ void Fitting::check_sds(FitRun& run) {
   }
   const LinearResponse response = linear_response(*instance_, analysed());
   if (response.failure.empty()) {
-    if (settings_.response || settings_.response_if_cheap) run.sds = arrays_of(response);
-    else run.narrow = narrowed(response);
+    const bool given = settings_.response || settings_.response_if_cheap;
+    if (given) run.sds = arrays_of(response);
+    run.narrow = given ? left_as_they_are(response) : narrowed(response);
   } else if (settings_.response || settings_.response_if_cheap) {
     run.uncorrected = Uncorrected::undefined;
     run.narrow =
@@ -443,6 +466,9 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
   const auto warn = [&](std::string text, std::vector<std::string> cures = {}) {
     out.push_back(make_warning(std::move(text), std::move(cures)));
   };
+  const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
+  for (std::string& text : draws ? std::vector<std::string>() : gaps_beside_categories(bound_.resolved, model()))
+    warn(std::move(text), gibbs_instead(bound_.resolved, data(), analysed()));
   // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
   for (const CorrelatedPair& c : run.coupled) {
     const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);

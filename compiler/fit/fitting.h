@@ -205,6 +205,10 @@ class Fitting {
   const Instance& instance() const { return *instance_; }
   /// Returns the plan of which draws of a sampler get log likelihoods and replicated data.
   const PredictivePlan& predictive() const { return predictive_; }
+  /// Returns true if a converged run may have standard deviations by linear response, so that messages may propose it.
+  bool may_respond() const {
+    return ready_.fixed_point && !settings_.group && !settings_.single && !bound_.streamed && !no_response();
+  }
 
  private:
   /// Stores its arguments; make() does the work.

@@ -44,6 +44,15 @@ constexpr std::int64_t kVisits = 6, kRoundsOfOthers = 3;
 constexpr double kOutside = 1e-5;
 /// The least reciprocal condition number of equations that have a solution.
 constexpr double kSingular = 1e-7;
+/// Eigenvalues of I - J below which a direction may be curved: the ELBO is next to flat along it.
+constexpr double kFlat = 0.05;
+/// The least eigenvalue that differences tell from 0; in a direction with less, a move is as long as with this one.
+constexpr double kLeastEigenvalue = 1e-4;
+/// A direction is curved if what drives the factors back, one standard deviation away, is so many times as large as
+/// near the fit.
+constexpr double kCurved = 4;
+/// The part of a curved direction that names a variable.
+constexpr double kMuch = 0.3;
 
 /// Returns how many numbers that have a standard deviation of their own a value has.
 std::size_t numbers_of(math::Support support, std::size_t extent) {
@@ -111,13 +120,18 @@ class ResponseSpace {
   Vector followed(Eigen::Index k) const { return followed_.row(k); }
   /// Returns (I - J)^-1 x in these coordinates.
   Vector solve(const Vector& x) const { return solver_.solve(x); }
+  /// Returns the directions that are left out, since the ELBO is curved along them.
+  const std::vector<Vector>& curved() const { return curved_; }
 
  private:
   bool add(Vector direction);
+  bool is_curved(MovableFit& solution, const Vector& direction, double eigenvalue) const;
+  void straighten(MovableFit& solution, Matrix& equations);
 
   std::vector<Vector> basis_;  // orthonormal
   Matrix followed_;            // of the means of followers, a column for each direction of the basis
   Eigen::LLT<Matrix> solver_;  // of I - J
+  std::vector<Vector> curved_;
   std::string failure_;
 };
 
@@ -130,6 +144,32 @@ bool ResponseSpace::add(Vector direction) {
   if (!(length > kOutside) || std::ssize(basis_) == direction.size()) return false;
   basis_.push_back(direction / length);
   return true;
+}
+
+/// Returns true if the factors are driven back by much more, one standard deviation along a direction of unit length,
+/// than near the fit, where it is the eigenvalue times the length.
+bool ResponseSpace::is_curved(MovableFit& solution, const Vector& direction, double eigenvalue) const {
+  const double near = std::max(eigenvalue, kLeastEigenvalue);
+  const Vector roots = solution.roots_of_copies();
+  Vector response, means;
+  const std::string failed = solution.respond(unscaled(direction, roots), response, means, 1 / std::sqrt(near));
+  response.array() *= roots.array();
+  return failed.empty() && response.allFinite() && 1 - direction.dot(response) > kCurved * near;
+}
+
+/// Replaces the eigenvalues of curved directions by 1: along these each factor has its own variance.
+void ResponseSpace::straighten(MovableFit& solution, Matrix& equations) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(equations);
+  for (Eigen::Index k = 0; k < equations.rows() && eigen.eigenvalues()[k] < kFlat; ++k) {
+    if (eigen.eigenvalues()[k] < -kLeastEigenvalue) return;
+    const Vector at = eigen.eigenvectors().col(k);
+    Vector direction = Vector::Zero(basis_[0].size());
+    for (Eigen::Index i = 0; i < at.size(); ++i)
+      direction += at[i] * basis_[static_cast<std::size_t>(i)];
+    if (!is_curved(solution, direction, eigen.eigenvalues()[k])) continue;
+    equations += (1 - eigen.eigenvalues()[k]) * at * at.transpose();
+    curved_.push_back(std::move(direction));
+  }
 }
 
 ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients) {
@@ -159,7 +199,12 @@ ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gr
     failure_ = "the factors are not at a maximum of the ELBO";
     return;
   }
-  solver_.compute(Matrix::Identity(size, size) - (all + all.transpose()) / 2);
+  Matrix equations = Matrix::Identity(size, size) - (all + all.transpose()) / 2;
+  solver_.compute(equations);
+  if (solver_.info() != Eigen::Success || solver_.rcond() < kFlat) {
+    straighten(solution, equations);
+    solver_.compute(equations);
+  }
   if (solver_.info() != Eigen::Success || solver_.rcond() < kSingular)
     failure_ = "some direction of the factors leaves the ELBO as it is, or the fit is no maximum of it";
 }
@@ -266,6 +311,15 @@ bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_
          (visits * kSweepsToOne <= sweeps || static_cast<double>(visits) * operations <= kFewOperations);
 }
 
+std::string left_as_they_are(const LinearResponse& response) {
+  if (response.curved.empty()) return "";
+  return fmt::format(
+      "the ELBO is next to flat along changes of {}, as of rotations, and the standard deviations leave these out: "
+      "they "
+      "are those of what such changes leave alone",
+      fmt::join(response.curved, ", "));
+}
+
 std::string narrowed(const LinearResponse& response) {
   double least = kNarrow;
   std::string narrowest, of;
@@ -320,6 +374,13 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
   const ResponseSpace space(solution, gradients);
   out.failure = space.failure();
   if (!out.failure.empty()) return out;
+  for (const FactorNumbers& n : numbers) {
+    const MovablePart& part = solution.parts()[n.part];
+    const auto moves = [&](const Vector& direction) {
+      return direction.segment(part.first.front(), part.first.back() - part.first.front()).norm() > kMuch;
+    };
+    if (std::ranges::any_of(space.curved(), moves)) out.curved.push_back(n.name);
+  }
   const AloneCopies alone(solution);
   out.failure = alone.failure();
   if (!out.failure.empty()) return out;

@@ -31,7 +31,10 @@ struct LinearResponse {
   /// The variables that have a result: global ones, then chains of numbers or vectors.
   std::vector<Response> variables;
   std::vector<std::string> left_out;  // sentences for the user: which variables have no result, and why
-  std::string failure;                // why there is no result at all, as a clause for a message; empty: there is one
+  /// The variables that move along directions in which the ELBO is next to flat and curved, as rotations of W and z
+  /// in W z are: the results leave these directions out. Empty: there are none.
+  std::vector<std::string> curved = {};
+  std::string failure;  // why there is no result at all, as a clause for a message; empty: there is one
 };
 
 /// If the global variables have more numbers than this in all, there is no linear response, which takes several sweeps
@@ -49,6 +52,9 @@ inline constexpr std::int64_t kMostNumbers = 2000;
 /// regressed on them; the variance that they do not explain is the factor's. Points, discrete variables and chains take
 /// part with their optimum; of these, only chains of numbers and vectors have a result. With more than `most` numbers
 /// there is a failure.
+///
+/// A direction in which the ELBO falls by much more than a quadratic form does, one standard deviation away, has no
+/// standard deviation of its own: an orbit of rotations is curved. Along it the factors are left as they are.
 LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers);
 
 /// Returns how many numbers of global variables linear response is found for, which bounds its cost. Chains of numbers,
@@ -62,6 +68,8 @@ bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_
 /// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear
 /// response: which is narrowest, and which others are too narrow. Returns an empty text otherwise.
 std::string narrowed(const LinearResponse& response);
+/// Returns the text of a warning if results leave directions out (LinearResponse::curved); empty otherwise.
+std::string left_as_they_are(const LinearResponse& response);
 /// Returns the results as the arrays of the file sds.npz: for each variable v the standard deviations `v.sd`, and the
 /// covariances `v.covariance` of vectors.
 std::vector<NamedArray> arrays_of(const LinearResponse& response);

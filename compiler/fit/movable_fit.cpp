@@ -22,9 +22,7 @@ using conditionals::Block;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// How far a factor is moved, in standard deviations of a statistic.
-constexpr double kMove = 1e-4;
-/// The accuracy of the local variables, whose errors are divided by kMove; and the most rounds over them.
+/// The accuracy of the local variables, whose errors are divided by kSmallMove; and the most rounds over them.
 constexpr double kLocalTolerance = 1e-12;
 constexpr std::int64_t kRounds = 1000;
 /// The most coordinates of a block whose elements are updated one after another: its equations are dense.
@@ -318,7 +316,7 @@ std::string MovableFit::update(const MovablePart& part) const {
 }
 
 /// Returns the change of the coordinates of a part between two states of it, in units of the move.
-Vector MovableFit::difference(const MovablePart& part, const Values& up, const Values& down) const {
+Vector MovableFit::difference(const MovablePart& part, const Values& up, const Values& down, double step) const {
   Vector out = Vector::Zero(part.first.back() - part.first.front());
   for (std::size_t e = 0; e < part.elements.size(); ++e) {
     bool same = true;
@@ -330,19 +328,19 @@ Vector MovableFit::difference(const MovablePart& part, const Values& up, const V
     if (same) continue;
     const FactorCoordinates& c = part.elements[e];
     out.segment(part.first[e] - part.first.front(), c.size()) =
-        (c.coordinates(element_of(part, up, e)) - c.coordinates(element_of(part, down, e))) / (2 * kMove);
+        (c.coordinates(element_of(part, up, e)) - c.coordinates(element_of(part, down, e))) / (2 * step);
   }
   return out;
 }
 
-std::string MovableFit::respond(const Vector& direction, Vector& out, Vector& followed) {
+std::string MovableFit::respond(const Vector& direction, Vector& out, Vector& followed, double step) {
   std::vector<Values> up(parts_.size());
   out = Vector::Zero(size_);
   for (const double sign : {1.0, -1.0}) {
-    std::string why = displace(sign * kMove * direction);
+    std::string why = displace(sign * step * direction);
     if (why.empty()) why = infer_rest();
     if (sign > 0) followed = means_of_followers();
-    else followed = (followed - means_of_followers()) / (2 * kMove);
+    else followed = (followed - means_of_followers()) / (2 * step);
     const Arrays state = engine().save();
     for (std::size_t k = 0; k < parts_.size() && why.empty(); ++k) {
       const MovablePart& part = parts_[k];
@@ -353,7 +351,7 @@ std::string MovableFit::respond(const Vector& direction, Vector& out, Vector& fo
         continue;
       }
       auto rows = out.segment(part.first.front(), part.first.back() - part.first.front());
-      rows = difference(part, up[k], values_of(part));
+      rows = difference(part, up[k], values_of(part), step);
       // With D_l how later elements react to earlier ones, the rows are (J - D_l) direction + D_l rows.
       if (below_[k].size() > 0) rows += below_[k] * (direction.segment(part.first.front(), rows.size()) - Vector(rows));
     }
@@ -366,11 +364,11 @@ std::string MovableFit::respond(const Vector& direction, Vector& out, Vector& fo
 std::string MovableFit::respond_alone(const MovablePart& part, const Vector& direction, Vector& out) {
   Values up;
   for (const double sign : {1.0, -1.0}) {
-    std::string why = displace(sign * kMove * direction);
+    std::string why = displace(sign * kSmallMove * direction);
     if (why.empty()) why = update(part);
     if (!why.empty()) return why;
     if (sign > 0) up = values_of(part);
-    else out = difference(part, up, values_of(part));
+    else out = difference(part, up, values_of(part), kSmallMove);
   }
   return "";
 }

@@ -71,6 +71,9 @@ std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& an
 /// find_orders(), before respond(). The destructor restores the factors in the instance.
 class MovableFit {
  public:
+  /// The length of a move of respond(), in standard deviations of the factors, that is small enough for a derivative.
+  static constexpr double kSmallMove = 1e-4;
+
   /// Takes the factors in the instance as the fit, and finds the blocks that have coordinates. Both must outlive the
   /// object.
   MovableFit(Instance& instance, const Analysed& analysed)
@@ -103,9 +106,10 @@ class MovableFit {
   const std::vector<Follower>& followers() const { return followers_; }
   /// Computes how the blocks of parts() respond if all their factors are moved along `direction`, the factors without
   /// coordinates are inferred, and each block is then updated once. Writes the derivatives of their coordinates, J
-  /// times the direction, to `out`, and those of the means of all followers to `followed`. Returns why that fails;
-  /// empty: it does not.
-  std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed);
+  /// times the direction, to `out`, and those of the means of all followers to `followed`. Derivatives are central
+  /// differences over `step` times the direction both ways. Returns why that fails; empty: it does not.
+  std::string respond(const Eigen::VectorXd& direction, Eigen::VectorXd& out, Eigen::VectorXd& followed,
+                      double step = kSmallMove);
   /// Prepares respond() for blocks whose elements are updated one after another: finds how later elements react to
   /// earlier ones. Returns why that fails; empty: it does not.
   std::string find_orders();
@@ -142,8 +146,8 @@ class MovableFit {
   /// Returns the parameters of one element's factor, by name, out of those of its block.
   math::Environment element_of(const MovablePart& part, const Values& values, std::size_t element) const;
   /// Returns the derivative of a block's coordinates from its parameters after a move up and after one down: a central
-  /// difference.
-  Eigen::VectorXd difference(const MovablePart& part, const Values& up, const Values& down) const;
+  /// difference over `step` both ways.
+  Eigen::VectorXd difference(const MovablePart& part, const Values& up, const Values& down, double step) const;
   /// Computes how the coordinates of one block change by its own update if the factors are moved along `direction`,
   /// while nothing else reacts. Writes the derivatives to `out`. Returns why that fails; empty: it does not.
   std::string respond_alone(const MovablePart& part, const Eigen::VectorXd& direction, Eigen::VectorXd& out);

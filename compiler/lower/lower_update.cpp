@@ -21,6 +21,8 @@
 namespace lehr::loops {
 namespace {
 
+/// How far the target of a point by a minibatch is trusted, as a factor.
+constexpr double kTrusted = 8;
 /// With at most so many elements, constant axes are scattered if a use goes over data.
 constexpr Threshold<std::int64_t> kMostScattered("lower_update.most_scattered", 4096);
 
@@ -281,6 +283,26 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
   });
 }
 
+/// An inverse gamma has the density x^-a exp(-b / x) dx / x. With w times the natural parameters it is proper for every
+/// w above 0 if that of log x is -a; with -a - 1, it is not where w (a + 1) is below 1. In D dimensions, df - D + 1
+/// takes the place of a. A precision with the D numbers that it scales has a - 1 + D / 2, which stands for a, too.
+void Updates::keep_proper(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const conditionals::Block& block = s_.conditionals[b];
+  const auto has = [&](math::Stat stat) {
+    return std::ranges::find(block.factor->statistics, stat, &math::StatisticRow::stat) !=
+           block.factor->statistics.end();
+  };
+  const bool matrix = has(math::Stat::inverse_entry), scales = has(math::Stat::weighted2),
+             number = (has(math::Stat::inverse) || has(math::Stat::inverse_square)) && !has(math::Stat::value);
+  const math::Stat stat = matrix ? math::Stat::logdet : math::Stat::log;
+  if (block.point || !(matrix || number || scales) || !has(stat)) return;
+  ExprId measure = b_.f(1);
+  if (matrix || scales) measure = b_.to_f64(b_.extent(parameter_formulas(b, element).extent));
+  if (scales) measure = b_.sub(b_.f(1), b_.mul(b_.f(0.5), measure));
+  const ExprId heat = b_.sub(weight(s_.local[b.index()] ? Weight::local : Weight::global), b_.f(1));
+  b_.add_to(n.buffers.at(stat), natural_address(b, element, n, {}), b_.mul(heat, measure));
+}
+
 void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                             const UpdateHooks& hooks) {
   const bool tolerant = hooks.tolerant;
@@ -289,6 +311,7 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
   if (const auto linear = n.buffers.find(math::Stat::comp); linear != n.buffers.end() && clamps_.any(b))
     clamps_.condition(b, element, linear->second, n.buffers.at(math::Stat::comp2),
                       [&](const std::vector<ExprId>& event) { return natural_address(b, element, n, event); });
+  keep_proper(b, element, n);
   if (steps && s_.conditionals[b].has_entropy()) blend_naturals(b, element, n);
   if (sparse_.has(b)) {
     const std::int32_t code = kFailBlock + static_cast<std::int32_t>(b.index());
@@ -355,6 +378,8 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
   const math::FactorParameter& p = s_.conditionals[b].factor->parameters[parameter];
   // A point has no natural parameters to blend, so its value itself moves by the step.
   const bool blended = !tolerant && !s_.local[b.index()] && s_.conditionals[b].point;
+  const bool by_logarithm = std::ranges::find(s_.conditionals[b].factor->statistics, math::Stat::log_gamma,
+                                              &math::StatisticRow::stat) != s_.conditionals[b].factor->statistics.end();
   ExprId second;
   if (p.noise_second && !tolerant)
     formulas_.components(*p.noise_second, 0, f, [&](const std::vector<ExprId>&, ExprId value) { second = value; });
@@ -362,7 +387,16 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
     const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
     if (p.exported && blended) {
       const ExprId rho = weight(Weight::step), old = b_.load(buffer, at);
-      value = b_.add(b_.mul(rho, value), b_.mul(b_.sub(b_.f(1), rho), old));
+      const ExprId rest = b_.sub(b_.f(1), rho);
+      // A target by a minibatch is as uncertain as its logarithm where log Gamma(x) is in the terms, and may be
+      // infinite.
+      if (by_logarithm) {
+        const ExprId near = b_.min(b_.max(value, b_.div(old, b_.f(kTrusted))), b_.mul(old, b_.f(kTrusted)));
+        value = b_.select(b_.equal(rho, b_.f(1)), value,
+                          b_.exp(b_.add(b_.mul(rho, b_.log(near)), b_.mul(rest, b_.log(old)))));
+      } else {
+        value = b_.add(b_.mul(rho, value), b_.mul(rest, old));
+      }
     }
     if (p.noise && tolerant) value = typical(b_, *p.noise, value);
     else if (p.noise)

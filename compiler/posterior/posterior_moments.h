@@ -90,8 +90,8 @@ class PosteriorMoments {
   /// precision.
   std::optional<Monomial> covariance_given_precision(const Atom& a, const Atom& b);
 
-  /// Returns the joint distribution of the steps of a Gaussian chain. Null if the block is no such chain, reaches back
-  /// more than one step or is a point, or if precision_blocks() fails.
+  /// Returns the joint distribution of the steps of a Gaussian chain. Null if the block is no such chain or is a point,
+  /// or if precision_blocks() or StepCovariance::make() fails.
   const StepCovariance* steps_of(conditionals::BlockId b);
 
   /// Returns E[p], which may be infinite, or nullopt if an atom has no marginal or a moment is not available.

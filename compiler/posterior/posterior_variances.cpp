@@ -45,9 +45,7 @@ const StepCovariance* PosteriorMoments::steps_of(conditionals::BlockId id) {
 
 std::optional<StepCovariance> PosteriorMoments::steps_from_model(conditionals::BlockId id) {
   const conditionals::Block& b = analysed_.schedule.conditionals[id];
-  // Only Gaussian chains that reach back one step have a Markov chain as their factor here.
-  if (!b.chain || b.chain->max_lag != 1 || b.chain->factor == conditionals::ChainFactor::categories || b.point)
-    return std::nullopt;
+  if (!b.chain || b.chain->factor == conditionals::ChainFactor::categories || b.point) return std::nullopt;
   ChainLayout chain;
   chain.at = [this](VariableId v, std::size_t number) { return step_of({v, number}); };
   std::vector<std::vector<double>> means, roots;

@@ -10,6 +10,7 @@
 
 #include "runtime/inference/coordinates.h"
 #include "runtime/inference/improvement_bound.h"
+#include "runtime/machine/damping.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -27,6 +28,7 @@ constexpr double kMore = 2;   // gain of a sweep that counts as a rise, in gains
 constexpr double kRise = 10;  // gain of a run after a saddle point from which its end is tested again, in tolerances
 constexpr std::size_t kMostOfItems = 1 << 20;  // most parameters of items that are displaced
 constexpr double kAlike = 1e-3;                // relative difference of components that count as equal
+constexpr double kNextToZero = 0.1;            // means that count as 0, in standard deviations
 
 using Vector = Eigen::VectorXd;
 
@@ -92,6 +94,24 @@ bool has_equal_components(const Engine& e) {
   return false;
 }
 
+/// Returns true if a slice of two elements or more along one axis, with this extent and so many elements inside, is 0
+/// throughout. `zero` has all elements of the array, row-major.
+bool has_zero_slice(const std::vector<bool>& zero, std::size_t extent, std::size_t inner) {
+  if (zero.size() < 2 * extent) return false;
+  std::vector<bool> all(extent, true);
+  for (std::size_t i = 0; i < zero.size(); ++i)
+    if (!zero[i]) all[i / inner % extent] = false;
+  return std::ranges::find(all, true) != all.end();
+}
+
+/// Returns true if numbers that were `now` are finite after a displacement, and those that must be positive still are.
+bool is_inside(const CoordinateArray& a, std::span<const double> now, std::span<const double> x) {
+  const bool positive = a.row && machine::stays_positive(*a.row);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (!std::isfinite(x[i]) || (positive && now[i] > 0 && !(x[i] > 0))) return false;
+  return true;
+}
+
 /// The test of one fixed point, whose factors are in the engine.
 class EndTest {
  public:
@@ -146,11 +166,15 @@ class EndTest {
   /// their ranges.
   bool displace(const Vector& by, double factor) {
     e_.load(base_);
-    if (!shift(e_, arrays_, now_, by.array() * unit_, factor)) return false;
+    shift(e_, arrays_, now_, by.array() * unit_, factor);
     for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      if (!is_bounded(arrays_[k])) continue;
-      const double least = arrays_[k].row->support == machine::Support::spin ? -1 : 0;
       const std::span<double> x = e_.reals(arrays_[k].buffer);
+      if (!is_bounded(arrays_[k])) {
+        if (!is_inside(arrays_[k], now_[k], x)) return false;
+        continue;
+      }
+      // Also where a probability next to 0 has left its range.
+      const double least = arrays_[k].row->support == machine::Support::spin ? -1 : 0;
       for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = std::clamp(x[i], (now_[k][i] + least) / 2, (now_[k][i] + 1) / 2);
     }
@@ -275,6 +299,27 @@ class EndTest {
 }  // namespace
 
 bool can_test_end(const Engine& e) { return e.machine().stores_all_items() && !e.spills(); }
+
+bool has_means_at_zero(const Engine& e) {
+  for (const CoordinateArray& a : arrays_before_sweep(e)) {
+    if (!a.row || a.row->local || a.row->parameter != machine::Parameter::mean) continue;
+    const std::span<const double> x = e.reals(a.buffer);
+    std::vector<double> weights(x.size());
+    if (x.size() < 2 || !weigh_by_spread(e, a, weights)) continue;
+    std::vector<bool> zero(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      zero[i] = x[i] * x[i] * weights[i] < kNextToZero * kNextToZero;
+    if (has_zero_slice(zero, 1, 1)) return true;
+    const machine::BufferRow& buffer = e.model().buffers[a.buffer];
+    std::size_t inner = 1;
+    for (std::int64_t k = buffer.axes; k-- > 0;) {
+      const auto extent = static_cast<std::size_t>(e.extent(e.model().axes[buffer.first_axis + k]));
+      if (has_zero_slice(zero, extent, inner)) return true;
+      inner *= extent;
+    }
+  }
+  return false;
+}
 
 Outcome leave_saddles(const Engine& e, const CaviOptions& options, Outcome ended, const OnSweep& on_sweep) {
   const WeightsGuard plain{e};

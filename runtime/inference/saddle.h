@@ -16,6 +16,11 @@ namespace lehr {
 /// memory, and not in files.
 bool can_test_end(const Engine& e);
 
+/// Returns true if the factors that all items share have a slice of means next to 0, in standard deviations: a column
+/// of W in products W z, say, or all of them. Where products decide, coordinate ascent is stationary there, at a saddle
+/// point if the data speak for another value.
+bool has_means_at_zero(const Engine& e);
+
 /// Tests whether a converged run, whose outcome is `ended` and whose factors are in place, has ended at a saddle point
 /// of the ELBO. It displaces the factors and goes on from each saddle point that can be left, from ten at most, and
 /// until the run has made options.max_iterations sweeps. Returns the outcome of the run as a whole, with the saddle

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/inference/improvement_bound.h"
+#include "runtime/inference/saddle.h"
 #include "runtime/search/agreement.h"
 #include "runtime/search/item_sample.h"
 #include "runtime/search/long_search.h"
@@ -350,6 +351,22 @@ SearchOptions beside_moves(SearchOptions o) {
   return o;
 }
 
+/// Tests the end of a search, whose factors are in place, for a saddle point at which products of factors are 0, and
+/// goes on from there.
+Outcome leave_zeros(const Engine& e, const SearchOptions& o, Outcome ended, const OnSweep& on_sweep,
+                    SearchReport& report) {
+  const bool tested = o.products && o.test_end && o.items.empty() && o.slack.movement < kSingleSlack.movement;
+  if (!tested || !can_test_end(e) || !has_means_at_zero(e)) return ended;
+  const std::int64_t made = std::exchange(ended.iterations, 0);
+  Outcome out = leave_saddles(e, o, std::move(ended), [&](SweepReport s) {
+    s.iteration += made;
+    return on_sweep(s);
+  });
+  report.sweeps += out.iterations;
+  out.iterations += made;
+  return out;
+}
+
 }  // namespace
 
 SearchOptions search_options(bool full) {
@@ -383,9 +400,10 @@ Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, con
   const SearchOptions options = beside_moves(o);
   const bool alone = o.one_optimum || o.agreement || o.cycles || !o.items.empty();
   if (!alone && operations_of_sweep(e) >= long_sweep(o)) {
-    if (std::optional<Outcome> out = run_long_search(e, options, first, on_sweep, report)) return *out;
+    if (std::optional<Outcome> out = run_long_search(e, options, first, on_sweep, report))
+      return leave_zeros(e, options, *std::move(out), on_sweep, report);
   }
-  return Search(e, options, on_sweep, report).all(first);
+  return leave_zeros(e, options, Search(e, options, on_sweep, report).all(first), on_sweep, report);
 }
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 //     lead      the leaders converge; more of them as long as their results differ
 //     anneal    the best is annealed from its melting temperature, if it has one (auto_anneal.h)
 //     move      components are merged, removed and split (moves.h)
+//     leave     the end is tested for a saddle point, where products of factors are 0 (saddle.h)
 #pragma once
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct SearchOptions : AutoOptions {
   /// True: a search ends when starts agree. It requires an ELBO after every sweep, and a model without discrete latent
   /// variables, since none of them are annealed.
   bool agreement = false;
+  /// True: the end is tested for a saddle point if means are next to 0 there (has_means_at_zero()), as sweeps end at
+  /// where the likelihood depends on products of real numbers.
+  bool products = true;
   std::vector<Components> components = {};  // the components that moves may edit
 };
 

@@ -120,11 +120,39 @@ def proportions(name):
     return f"{', '.join(names)}"
 
 
+def inverse_scales():
+    """Scales with the density x^-a exp(-b / x) dx / x stay proper at every temperature: a / T and b / T. Matrices likewise,
+    with df - D + 1 for a. At temperature 1 again, runs end where plain ones do."""
+    r = np.random.default_rng(6)
+    y, v = r.normal(0, 2, 5), r.normal(0, 1, (3, 2))
+    S = v.T @ v
+    number = "model m { plate n; s ~ %s; observe y[n] ~ Normal(mean = 0, %s = s); }"
+    matrix = """model m { plate n; plate d; S ~ InverseWishart(df = 3, scale = 1) over d;
+      observe y[n] ~ MvNormal(mean = 0, covariance = S) over d; }"""
+    hot = ["--anneal", "entropy:from=10,over=40"]
+    for text, data, want in [
+            (number % ("InverseGamma(shape = 0.5, scale = 3)", "variance"), y,
+             {"s.shape": 3.0, "s.scale": 3 + y @ y / 2}),
+            (matrix, v, {"S.df": 6.0 - 1, "S.scale": np.eye(2) + S})]:
+        got = fit(text, {"y": data}, *hot, "--max-iter", 1, monotone=False).posterior
+        for name, value in want.items():
+            same(got[name], value / 10 + (name == "S.df"), name)
+        same(fit(text, {"y": data}, *hot, monotone=False).elbo, fit(text, {"y": data}).elbo, "ELBO")
+    half = "model m { plate n; s ~ HalfCauchy(scale = 1); w ~ Normal(mean = 0, sd = s); observe y[n] ~ Normal(mean = w, sd = 1); }"
+    joint = """model m { plate n; plate d; data x[n, d] : real; tau ~ Gamma(shape = 1, rate = 1);
+      w[d] ~ Normal(mean = 0, precision = tau); observe y[n] ~ Normal(mean = sum(d) x[n, d] * w[d], precision = tau);
+      guide joint(w, tau); }"""
+    for text, data in (half, {"y": y}), (joint, {"y": r.normal(size=12), "x": r.normal(size=(12, 8))}):
+        same(fit(text, data, *hot, monotone=False).elbo, fit(text, data).elbo, "ELBO", 1e-6)
+    return "numbers, roots, matrices, and a precision that scales weights"
+
+
 CHECKS = {f"{name}, {kind}, scope {scope}": lambda n=name, k=kind, s=scope: sweeps(n, k, s)
           for name in by_hand.MODELS for kind, scope in [("linear", "all"), ("linear", "local"), ("file", "global"),
                                                          ("entropy", "all"), ("entropy", "local"), ("entropy", "global"),
                                                          ("exp", "all")]}
 CHECKS["topics, underflow"] = underflow
+CHECKS["inverse scales"] = inverse_scales
 CHECKS["topics, items to the end"] = lambda: settled_items("topics")
 CHECKS["mixture, stochastic by rho"] = lambda: stochastic("mixture", "rho=0.25,over=4", [0.25, 0.1875])
 CHECKS["mixture, stochastic by decay"] = lambda: stochastic("mixture", "decay=0.7,over=4", [0.7, 0.49])

@@ -120,6 +120,21 @@ def minibatches(name):
     return f"{100 * reached:.1f} % of the way of coordinate ascent"
 
 
+def shapes():
+    """Points of shapes, whose targets by a minibatch are as uncertain as logarithms: small batches end near that of
+    coordinate ascent, in place of infinity."""
+    model = """model m { plate n; plate g; data of[n] : g; data trials[n] : count;
+      a[g] ~ Gamma(shape = 2, rate = 0.5); b[g] ~ Gamma(shape = 2, rate = 0.5);
+      observe y[n] ~ BetaBinomial(trials[n], a[of[n]], b[of[n]]); guide point(a, b); }"""
+    of, r = np.arange(90) % 3, np.random.default_rng(1)
+    p = r.beta(np.array([2, 5, 1.0])[of], np.array([3, 1, 4.0])[of])
+    data = {"of": of, "trials": np.full(90, 20), "y": r.binomial(20, p)}
+    best = fit(model, data).elbo
+    got = [fit(model, data, "--method", "svi", "--batch-size", 10, "--epochs", 40, "--tau0", 5, "--kappa", 0.9, "--seed", s, monotone=False).elbo for s in (1, 2)]
+    assert min(got) > best - 30, f"ELBO {got}, coordinate ascent {best}"
+    return f"ELBO {min(got):.2f} to {max(got):.2f}, coordinate ascent {best:.2f}"
+
+
 def automatic():
     """The schedule that is found, given by hand, leads from the same start to the same posterior."""
     model, data, items = MODELS["lda"]
@@ -184,5 +199,5 @@ def memory():
 
 finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
         **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS},
-        **{f"{n}, stored": lambda n=n: stored(n) for n in STORED}, "crossed": crossed,
+        **{f"{n}, stored": lambda n=n: stored(n) for n in STORED}, "crossed": crossed, "shapes": shapes,
         "automatic": automatic, "nothing to melt": nothing_to_melt, "memory": memory})

@@ -23,12 +23,15 @@ Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
   // An extrapolation that is rejected would have to restore factors that are in the spill file, so there are none.
   if (g.engine().spills()) o.leap_after = 0;
   o.seed = g.run_seed();
-  // Displaced random starts do not end on saddle points. Heat, and start values that may be symmetric, lead there.
-  const bool tested = tests_end(o, g) && (o.annealing.over > 0 || g.given || g.start == StartKind::flat);
+  // Heat, and start values that may be symmetric, lead to saddle points; displaced random starts only where products
+  // of factors vanish.
+  const bool always = o.annealing.over > 0 || g.given || g.start == StartKind::flat;
+  const bool products = conditionals::has_products(g.analysed.model, g.analysed.schedule.conditionals);
+  const bool tested = tests_end(o, g) && (always || products);
   return PreparedRun{.run =
-                         [o, tested, &e = g.engine()](const OnSweep& on_sweep, Report&) {
+                         [o, tested, always, &e = g.engine()](const OnSweep& on_sweep, Report&) {
                            const Outcome out = run_cavi(e, o, on_sweep);
-                           return tested ? leave_saddles(e, o, out, on_sweep) : out;
+                           return tested && (always || has_means_at_zero(e)) ? leave_saddles(e, o, out, on_sweep) : out;
                          },
                      .fixed_point = true};
 }
@@ -40,6 +43,7 @@ Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
   const std::optional<std::string> one_optimum =
       conditionals::why_one_optimum(g.analysed.model, g.analysed.schedule.conditionals);
   o.one_optimum = one_optimum.has_value();
+  o.products = conditionals::has_products(g.analysed.model, g.analysed.schedule.conditionals);
   o.agreement = !o.cycles && o.elbo_every == 1 &&
                 conditionals::starts_may_agree(g.analysed.model, g.analysed.schedule.conditionals);
   SearchReport report;

@@ -374,15 +374,18 @@ def links_are_named(folder):
     x = random.normal(0, 1, 30)
     data = {"x": x.tolist(), "y": (random.uniform(size=30) < 0.5).astype(int).tolist(), "v": x.tolist()}
     values = written(folder, json.dumps(data), "data.json")
-    def said(link, guide=""):
+    def said(link, guide="", *options):
         path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
-        done = run("fit", path, "--data", values, "--out", f"{folder}/link", "--sds", "factors", code=0)
+        done = run("fit", path, "--data", values, "--out", f"{folder}/link", "--sds", "factors", *options, code=0)
         found = re.search(r"the standard deviations of ([\w, ]+) are too small, --sds linear-response corrects them", done.stdout)
         return found and found.group(1)
     assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
     assert said("Bernoulli(probit(a + b * x[n]))", "guide joint(a, b);") == "a, b"
     assert said("Bernoulli(logistic(a + b * x[n]))", "guide point(a, b);") is None
     assert said("Normal(mean = a + b * x[n], sd = 1)") is None
+    # The option corrects neither numbers of 32 bits nor a fit that has not converged.
+    for options in ["--precision", "float"], ["--max-iter", "2"]:
+        assert said("Bernoulli(probit(a + b * x[n]))", "", *options) is None, options
 
 
 def effects_are_named(folder):

@@ -339,6 +339,23 @@ def entries_of_vectors():
 
 
 @check
+def entries_beside_a_category():
+    """Entries of a mixture's vectors have a factor beside the category's, which a fit says; sampling draws both together, and
+    without a latent category there is nothing to say."""
+    model = """model m { plate n; plate d; plate k = 2; data w : simplex over k; data mu[k] : vector over d; z[n] ~ Categorical(w);
+      observe x[n] ~ MvNormal(mean = mu[z[n]], precision = 1) over d; }"""
+    x = np.random.default_rng(4).normal(size=(6, 2)) + np.array([[-1.0, 0], [1, 2]])[np.arange(6) % 2]
+    x[0, 0] = np.nan
+    data = {"w": [0.5, 0.5], "mu": [[-1.0, 0], [1, 2]], "x": x}
+    words = "missing entries of 'x' and 'z' have separate factors"
+    assert words in fit(model, data).said
+    assert words not in fit(model, data, "--method", "gibbs", "--draws", "50", monotone=False).said
+    assert words not in fit(model.replace("z[n] ~", "observe z[n] ~"), {**data, "z": np.arange(6) % 2}).said
+    assert words not in fit(model, {**data, "x": np.nan_to_num(x)}).said
+    return "said where it is so"
+
+
+@check
 def vectors_under_unknown_parameters():
     """Mean and precision latent: numpy's coordinate ascent over the rows that have data, by its fixed point."""
     model = """

@@ -77,6 +77,64 @@ def kalman_forecast():
     return said
 
 
+SEASONS = """model m { plate t ordered;
+  level[t] ~ Normal(mean = level[t-1], sd = 0.4) start Normal(mean = 0, sd = 10);
+  s[t] ~ Normal(mean = 0 - s[t-1] - s[t-2] - s[t-3], sd = 0.25) start Normal(mean = 0, sd = 5);
+  observe y[t] ~ Normal(mean = level[t] + s[t], sd = 0.6); }"""
+TREND = """model m { plate t ordered;
+  x[t] ~ Normal(mean = 2 * x[t-1] - x[t-2], sd = 0.05) start Normal(mean = 0, sd = 10);
+  observe y[t] ~ Normal(mean = x[t], sd = 1); }"""
+
+
+def normal_chain(y, rows):
+    """Means and covariance of all numbers, in a Normal joint density: `rows` has (weights, sd) of each term; the last are
+    those of y, of which NaN is missing."""
+    size = len(rows[0][0])
+    precision, linear = np.zeros((size, size)), np.zeros(size)
+    for k, (w, sd) in enumerate(rows):
+        value = y[k - len(rows) + len(y)] if k >= len(rows) - len(y) else 0.0
+        if np.isnan(value):
+            continue
+        precision += np.outer(w, w) / sd**2
+        linear += value * w / sd**2
+    covariance = np.linalg.inv(precision)
+    return covariance @ linear, covariance
+
+
+def seasons_of(y, steps):
+    n = len(y) + steps
+    e = np.eye(2 * n)
+    level, s = e[:n], e[n:]
+    rows = [(level[t] - level[t - 1], 0.4) if t else (level[0], 10) for t in range(n)]
+    rows += [(s[t - 3:t + 1].sum(0), 0.25) if t > 2 else (s[t], 5) for t in range(n)]
+    y = np.concatenate([y, np.full(steps, np.nan)])
+    return *normal_chain(y, rows + [(level[t] + s[t], 0.6) for t in range(n)]), level, s
+
+
+@check
+def several_lags():
+    """A season that reaches back three steps beside a level, with gaps, and a smooth trend that reaches back two: forecasts
+    and what is missing have the variances of the joint Normal distribution."""
+    rng = np.random.default_rng(11)
+    y = np.tile([-3.0, 1, 0, 2], 10) + np.cumsum(rng.normal(size=40)) * 0.4 + rng.normal(size=40)
+    for series in (y, np.where(np.arange(40) % 7 == 5, np.nan, y)):
+        f = Predicted(SEASONS, {"y": series})
+        p = f.predict({}, "--sizes", "t=+9")
+        mean, covariance, level, s = seasons_of(series, 9)
+        of = lambda w: (w @ mean, np.sqrt((w @ covariance * w).sum(1)))
+        at = slice(40, None)
+        for name, w in ("level", level), ("s", s), ("y", level + s):
+            near(p[name + ".mean"][at], of(w)[0][at])
+            said = near(p[name + ".sd"][at], np.sqrt(of(w)[1][at] ** 2 + (0.36 if name == "y" else 0)), 1e-6)
+    y = np.cumsum(np.cumsum(rng.normal(size=60))) * 0.05 + rng.normal(size=60)
+    p = Predicted(TREND, {"y": y}).predict({}, "--sizes", "t=+5")
+    x = np.eye(65)
+    rows = [(x[t] - 2 * x[t - 1] + x[t - 2], 0.05) if t > 1 else (x[t], 10) for t in range(65)]
+    mean, covariance = normal_chain(np.append(y, np.full(5, np.nan)), rows + [(x[t], 1) for t in range(65)])
+    near(p["x.mean"][60:], mean[60:], 1e-6)
+    return said + near(p["x.sd"][60:], np.sqrt(np.diag(covariance))[60:], 1e-5)
+
+
 @check
 def kalman_forecast_of_new_series():
     """Series of different lengths, whose states are inferred anew; the last observations are missing, or asked for."""

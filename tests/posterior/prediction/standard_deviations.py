@@ -196,6 +196,53 @@ def sampled():
     return "; ".join(said)
 
 
+COMPONENTS = """model m { plate n; plate d; plate k = 2; alpha[k] ~ Gamma(shape = 1, rate = 1);
+  W[d] ~ MvNormal(mean = 0, precision = diag(alpha)) over k; mu[d] ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 1, rate = 1);
+  z[n] ~ MvNormal(mean = 0, precision = 1) over k; observe x[n, d] ~ Normal(mean = dot(W[d], z[n]) + mu[d], precision = tau); }"""
+
+
+def sampled_components(x, sweeps, r):
+    """Gibbs sampling of COMPONENTS; draws of the squared lengths of the rows of W, which rotations leave alone, and of mu."""
+    (n, d), seen, lengths, means = x.shape, ~np.isnan(x), [], []
+    y, W, mu, tau, alpha = np.where(seen, x, 0), r.normal(size=(d, 2)), np.nanmean(x, 0), 1.0, np.ones(2)
+
+    def normals(precision, linear):
+        root = np.linalg.inv(np.linalg.cholesky(precision))
+        return np.einsum("nji,njk,nk->ni", root, root, linear) + np.einsum("nji,nj->ni", root, r.normal(size=linear.shape))
+
+    for sweep in range(sweeps):
+        z = normals(np.eye(2) + tau * np.einsum("nd,di,dj->nij", seen, W, W), tau * np.where(seen, y - mu, 0) @ W)
+        W = normals(np.diag(alpha) + tau * np.einsum("nd,ni,nj->dij", seen, z, z), tau * np.where(seen, y - mu, 0).T @ z)
+        precision = 0.01 + tau * seen.sum(0)
+        mu = tau * np.where(seen, y - z @ W.T, 0).sum(0) / precision + r.normal(size=d) / precision**0.5
+        alpha = r.gamma(1 + d / 2, 1 / (1 + 0.5 * (W**2).sum(0)))
+        tau = r.gamma(1 + seen.sum() / 2, 1 / (1 + 0.5 * (np.where(seen, y - mu - z @ W.T, 0) ** 2).sum()))
+        if sweep >= sweeps // 5:
+            lengths.append((W**2).sum(1))
+            means.append(mu)
+    return np.std(lengths, 0), np.std(means, 0)
+
+
+@check
+def rotated():
+    """Principal components of data with gaps, whose priors next to leave rotations alone: what rotations leave alone has the
+    standard deviations of Gibbs sampling, and the fit says what it leaves out."""
+    r = np.random.default_rng(5)
+    W = np.array([[-1.2, -2.3], [0.2, 0.3], [2.7, -1.9], [-0.5, -0.8], [0.9, 2.2], [1.7, -0.2]])
+    x = r.normal(size=(60, 2)) @ W.T + r.normal(size=6) * 5 + r.normal(size=(60, 6)) * 0.9
+    x[r.uniform(size=x.shape) < 0.13] = np.nan
+    lengths, means = sampled_components(x, 4000, r)
+    for model in COMPONENTS, COMPONENTS.replace("diag(alpha)", "0.5").replace("alpha[k] ~ Gamma(shape = 1, rate = 1);", ""):
+        f = Corrected(model, {"x": x}, "--tol", "1e-12")
+        mean, spread = f.posterior["W.mean"], f.sds["W.covariance"]
+        ratios = np.append(2 * np.sqrt(np.einsum("di,dij,dj->d", mean, spread, mean)) / lengths, f.sds["mu.sd"] / means)
+        assert np.all((ratios > 0.75) & (ratios < 1.25)), ratios
+        assert np.all(f.sds["W.sd"] < 1), f.sds["W.sd"]
+    said = lehr("fit", f.model, "--data", f.at("train.json"), "--out", f.at("again"), *CORRECTED).stderr
+    assert "next to flat along changes of W" in said, said
+    return f"{ratios.min():.2f} to {ratios.max():.2f} of Gibbs sampling"
+
+
 @check
 def shown():
     """show, its formats and the report have the corrected numbers and say so; posterior.npz and what starts from it do not."""

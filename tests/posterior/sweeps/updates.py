@@ -74,6 +74,30 @@ def forgetting_together(tmp):
     assert np.isclose(now[f"{name}.shape"] - 1 + 2, 0.25 * (was[f"{name}.shape"] - 1 + 2), rtol=1e-10)  # four numbers
 
 
+def far(tmp):
+    """Means of groups with their own, in one factor, of data near 1e8: batches are one fit of all data, by an exact solve too."""
+    model = write(f"{tmp}/far.lehr", """model far { plate n; plate g = 5; data of[n] : g; m ~ Normal(mean = 100000000, sd = 10);
+      a[g] ~ Normal(mean = m, sd = 1); observe y[n] ~ Normal(mean = a[of[n]], sd = 0.3); }""")
+    r = np.random.default_rng(1)
+    of = np.arange(60) % 5
+    y = 1e8 + 3 + r.normal(size=5)[of] + 0.3 * r.normal(size=60)
+    elbos = 0
+    for k, part in enumerate([slice(0, 30), slice(30, 60), slice(0, 60)]):
+        np.savez(f"{tmp}/far.npz", of=of[part], y=y[part])
+        command = ["update", f"{tmp}/far0"] if k == 1 else ["fit", model]
+        lehr(*command, "--data", f"{tmp}/far.npz", "--quiet", "--out", f"{tmp}/far{k}")
+        elbos += result(f"{tmp}/far{k}")[1] * (-1 if k == 2 else 1)
+    count, total = np.bincount(of), np.bincount(of, y - 1e8)
+    precision = np.block([[np.full((1, 1), 0.01 + 5), -np.ones((1, 5))], [-np.ones((5, 1)), np.diag(1 + count / 0.09)]])
+    covariance = np.linalg.inv(precision)
+    mean, sd = covariance @ np.append(0, total / 0.09), np.sqrt(np.diag(covariance))
+    for k in (1, 2):
+        p = result(f"{tmp}/far{k}")[0]
+        got = np.append(p["m.mean"], p["a.mean"]) - 1e8
+        assert np.all(np.abs(got - mean) < 1e-4 * sd) and np.allclose(np.append(p["m.precision"], p["a.precision"]), sd**-2, rtol=1e-6), (k, got, mean)
+    assert abs(elbos) < 1e-4, elbos
+
+
 def constants(tmp):
     """Arrays of constants come from the fit; `diagnose` knows the prior."""
     write(f"{tmp}/model.lehr", "model m { plate n; plate d; const a[d]; p ~ Dirichlet(concentration = a) over d; observe x[n] ~ Categorical(p); }")
@@ -124,6 +148,7 @@ def refusals(tmp):
 with temporary() as folder:
     for each in sys.argv[2:] or MODELS | JOINT:
         check(folder, each)
+    far(folder)
     forgetting(folder)
     forgetting_together(folder)
     constants(folder)
