@@ -2,7 +2,7 @@
 // infinity. A fit would report that as a numerical failure and not name the value.
 //
 // Only parameters that constants and data determine are looked at. A value is impossible if it is so in every part of a
-// mixture and under every choice of the latent categories in its parameters.
+// mixture whose weight is not 0, and under every choice of the latent categories in its parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "compiler/binding/binder.h"
 #include "compiler/math/evaluate.h"
+#include "compiler/model/mixture_part.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/walk.h"
 
@@ -25,6 +26,13 @@ bool is_zero(Binder& b, ExprId id, const IndexValues& at) {
   const auto* product = std::get_if<Binary>(&b.model[id].node);
   if (!product || product->op == BinaryOp::add || product->op == BinaryOp::subtract) return false;
   return is_zero(b, product->left, at) || (product->op == BinaryOp::multiply && is_zero(b, product->right, at));
+}
+
+/// Returns the distribution of the variable that was added to select the part of a mixture; null for other statements.
+const Distribution* weights_of(const Model& m, const Statement& s) {
+  if (!s.part) return nullptr;
+  const VariableId selector = std::get<VariableRef>(m[*s.part].node).variable;
+  return is_part_of(m, s, selector) ? &m[m[selector].statement].main : nullptr;
 }
 
 /// Returns a value inside the domain, to stand for a parameter that is not determined.
@@ -52,22 +60,42 @@ class Element {
     return nullptr;
   }
 
+  /// Returns true if the value has probability 0 whatever the parameters are that are not determined, as 4 of a Zero or
+  /// of a Binomial of 3 trials.
+  bool is_outside(const Distribution& d) const {
+    if (x_.size() != 1 || math::categorical_lookup(*d.family)) return false;
+    math::Environment e = environment(d);
+    return math::log_density(*d.family, e) == -INFINITY;
+  }
+
+  /// Returns true if constants or data give part k of a mixture the weight 0.
+  bool is_left_out(std::size_t k) const {
+    const Distribution* weights = weights_of(b_.model, s_);
+    if (!weights) return false;
+    const Parameter& p = weights->parameters[0];
+    if (p.spelling->domain == Support::simplex) return !has_mass(p, static_cast<std::int64_t>(k));
+    const std::vector<double> values = values_of(p);
+    return !values.empty() && std::ranges::all_of(values, [&](double v) { return v == (k == 0 ? 0 : 1); });
+  }
+
  private:
   /// Returns true if the probabilities, given as data, are positive for the observed category or for all categories
   /// with positive counts.
   bool has_mass(const Distribution& d, const Parameter& p) const {
+    if (math::categorical_lookup(*d.family)) return has_mass(p, static_cast<std::int64_t>(x_[0]));
+    for (std::size_t k = 0; k < x_.size(); ++k)
+      if (x_[k] > 0 && !has_mass(p, static_cast<std::int64_t>(k))) return false;
+    return true;
+  }
+
+  /// Returns true unless the probabilities are data and that of value k is 0.
+  bool has_mass(const Parameter& p, std::int64_t k) const {
     const auto* given = std::get_if<GivenRef>(&b_.model[p.value].node);
     if (!given || p.spelling->domain != Support::simplex || p.spelling->convert) return true;
-    const auto mass = [&](std::int64_t k) {
-      GivenRef ref = *given;
-      ref.indices.push_back({Index::Constant{k}, b_.model[p.value].shape[0], {}});
-      const std::vector<double> values = values_at(b_, ref, at_);
-      return values.empty() || std::ranges::any_of(values, [](double v) { return v > 0; });
-    };
-    if (math::categorical_lookup(*d.family)) return mass(static_cast<std::int64_t>(x_[0]));
-    for (std::size_t k = 0; k < x_.size(); ++k)
-      if (x_[k] > 0 && !mass(static_cast<std::int64_t>(k))) return false;
-    return true;
+    GivenRef ref = *given;
+    ref.indices.push_back({Index::Constant{k}, b_.model[p.value].shape[0], {}});
+    const std::vector<double> values = values_at(b_, ref, at_);
+    return values.empty() || std::ranges::any_of(values, [](double v) { return v > 0; });
   }
 
   /// Returns the values that a parameter can have; a product with a factor 0 is 0.
@@ -88,17 +116,25 @@ class Element {
 
   /// Returns true if the log density of the value is finite for some possible value of the parameter.
   bool is_possible(const Distribution& d, const Parameter& p) const {
-    math::Environment e{x_.size(), {}, {}};
-    for (const Parameter& other : d.parameters) {
-      const std::vector<double> values = values_of(other);
-      const double value = values.empty() ? inside(other.spelling->domain) : std::ranges::max(values);
-      e.symbols[other.spelling->canonical] = {0, {value}};
-    }
-    e.symbols["x"] = {b_.model[s_.variable].event.empty() ? 0 : 1, x_};
+    math::Environment e = environment(d);
     return std::ranges::any_of(values_of(p), [&](double value) {
       e.symbols[p.spelling->canonical] = {0, {value}};
       return math::log_density(*d.family, e) != -INFINITY;
     });
+  }
+
+  /// Returns the value and the parameters of a distribution: known ones, the largest of several, or one inside the
+  /// domain for those that are not determined.
+  math::Environment environment(const Distribution& d) const {
+    math::Environment e{x_.size(), {}, {}};
+    for (const Parameter& p : d.parameters) {
+      const std::vector<double> values = values_of(p);
+      const Support domain = p.spelling->domain;
+      const double unknown = domain == Support::count ? std::ranges::max(x_) : inside(domain);
+      e.symbols[p.spelling->canonical] = {0, {values.empty() ? unknown : std::ranges::max(values)}};
+    }
+    e.symbols["x"] = {b_.model[s_.variable].event.empty() ? 0 : 1, x_};
+    return e;
   }
 
   Binder& b_;              // the run of the pass
@@ -141,16 +177,20 @@ void check(Binder& b, const Slot& slot, const Statement& s) {
     if (e.is_missing()) continue;
     const Parameter* by = nullptr;
     const Distribution* of = nullptr;
-    const bool possible = std::ranges::any_of(parts, [&](const Distribution* d) {
-      of = d;
-      by = e.excluding_parameter(*d);
-      return !by;
-    });
+    bool possible = false;
+    for (std::size_t k = 0; k < parts.size() && !possible; ++k) {
+      const Parameter* excluding = e.excluding_parameter(*parts[k]);
+      possible = !excluding && (parts.size() == 1 || !(e.is_left_out(k) || e.is_outside(*parts[k])));
+      if (!excluding) continue;
+      by = excluding;
+      of = parts[k];
+    }
     if (possible) continue;
     problem(b, ExitCode::data, b.arrays.at(slot.name).source,
             fmt::format("{} is {:.10g}, which has probability 0", element_name(b, slot, first), x[first]))
-        .notes = {fmt::format("it is drawn from {}({} = {}, ...)", of->family->name, by->spelling->name,
-                              print(b.model, by->value))};
+        .notes = {by ? fmt::format("it is drawn from {}({} = {}, ...)", of->family->name, by->spelling->name,
+                                   print(b.model, by->value))
+                     : "parts of the mixture that can give it have the weight 0"};
     return;
   }
 }
@@ -165,7 +205,9 @@ void check_zero_probability(Binder& b) {
     const auto some_end = [&](const Distribution* d) {
       return std::ranges::any_of(d->parameters, [&](const Parameter& p) { return may_end(b, p); });
     };
-    if (plain && std::ranges::any_of(distributions_of(s), some_end)) check(b, slot, s);
+    const Distribution* weights = weights_of(b.model, s);
+    if (plain && (std::ranges::any_of(distributions_of(s), some_end) || (weights && some_end(weights))))
+      check(b, slot, s);
   }
 }
 

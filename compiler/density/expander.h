@@ -134,8 +134,8 @@ class Expander {
   /// (Gamma(0, 0), precision = 0), it returns 0: the constant is infinite, so it is dropped and the prior marked as
   /// improper.
   Poly prior_log(const Poly& p);
-  /// Returns true if p is the literal 0 and the statement a prior, and then marks the statement as improper: the
-  /// logarithm or gamma function of p is to be dropped.
+  /// Returns true if p is the literal 0 and the statement a prior, not of a bit (which then is 0). It then marks the
+  /// statement as improper: the logarithm or gamma function of p is to be dropped.
   bool is_improper_zero(const Poly& p);
   /// Returns log(1 - p) for a polynomial p that is data, one statistic, or 1 - x. Anything else is an error.
   Poly log1m(const Poly& p);
@@ -162,8 +162,10 @@ class Expander {
   /// such data.
   Poly exclude_where(CoefId where);
   /// Returns the latent variables whose value decides what the coefficient is: those of the selectors in it, and in a
-  /// mixture the variable that chooses the part.
+  /// mixture the variable that chooses the part. In the prior of a latent bit without either, the bit itself.
   std::set<model::VariableId> choosing_variables(CoefId c) const;
+  /// Returns true if the statement draws a latent bit, of which the data give no values.
+  bool is_prior_of_bit() const;
   /// Returns true if the expression mentions a latent variable, or if the statement is a mixture. A number of trials
   /// that it gives may then be impossible under some choices.
   bool depends_on_latent(model::ExprId e) const;

@@ -94,6 +94,8 @@ Poly Expander::log(const Poly& p) {
 bool Expander::is_improper_zero(const Poly& p) {
   const auto c = as_coefficient(a_, m_, p);
   if (m_[m_[*statement_].variable].observed || !c || a_.literal(*c) != 0.0) return false;
+  // A probability of 0 is proper: the bit is 0.
+  if (is_prior_of_bit() && !m_[*statement_].part) return false;
   improper_ = true;
   return true;
 }
@@ -124,8 +126,9 @@ Poly Expander::log1m(const Poly& p) {
   }
   return fail(
       "no closed form: log of 1 - (" + text(p) + ")",
-      {"the probability of an observed Bernoulli may be a product of two random ones, `Bernoulli(a * b)`: trials "
-       "that are alike are counted by `plate trial times count`"});
+      {"the probability of an observed Bernoulli may be a product of two, `Bernoulli(a * b)`, with a latent bit or a "
+       "random probability a, that of a Binomial a latent bit times another one; trials that are alike are counted by "
+       "`plate trial times count`"});
 }
 
 Poly Expander::reciprocal(const Poly& p) {

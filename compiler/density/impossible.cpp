@@ -1,5 +1,6 @@
 // Values that have probability 0 under some choices of a latent variable: a count above the number of trials, a
-// category whose probability is the number 0, a positive count that would be drawn from Zero.
+// category whose probability is the number 0, a bit whose probability is 0 or 1, a positive count that would be drawn
+// from Zero.
 //
 // The choice gets log odds of -1e15 there. The term has a multiplicity of 0 that only the factor of the choice ignores,
 // so the ELBO has no large numbers that cancel.
@@ -25,7 +26,15 @@ std::set<model::VariableId> Expander::choosing_variables(CoefId c) const {
   }
   const model::Statement& s = m_[*statement_];
   if (s.part) out.insert(std::get<model::VariableRef>(m_[*s.part].node).variable);
+  // The prior of a latent bit excludes one of its own values.
+  if (out.empty() && is_prior_of_bit()) out.insert(s.variable);
   return out;
+}
+
+bool Expander::is_prior_of_bit() const {
+  if (!statement_) return false;
+  const model::Variable& own = m_[m_[*statement_].variable];
+  return own.support == math::Support::bit && !own.observed && !own.clamped;
 }
 
 bool Expander::depends_on_latent(model::ExprId e) const {
@@ -55,7 +64,11 @@ Poly Expander::log_of_data(CoefId c) {
 
 Poly Expander::log1m_of_data(CoefId c) {
   if (statement_ && a_.literal(c) == 1.0) return exclude_where(a_.number(1));
-  return constant(a_.apply(Function::log1m, c));
+  if (a_.literal(c) || !is_prior_of_bit()) return constant(a_.apply(Function::log1m, c));
+  // Where the datum is 1, the value 0 is excluded. Its log odds of -infinity would be a summand of two terms.
+  const CoefId below = a_.apply(Function::step, a_.add(a_.number(1), a_.multiply(a_.number(-1), c)));
+  return add(constant(a_.apply(Function::log1m, a_.multiply(below, c))),
+             exclude_where(a_.add(a_.number(1), a_.multiply(a_.number(-1), below))));
 }
 
 Poly Expander::exclude_above_total(Arguments& arguments) {

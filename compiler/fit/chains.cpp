@@ -157,15 +157,33 @@ std::span<const double> observed_values(const model::Model& m, const BoundData& 
   return {};
 }
 
-/// Returns true if data may force latent values: sums of rates or probabilities, and parts without parameters, such as
-/// Zero(). Such values keep their prior in the ladder of powers, but never the values that the data exclude.
+/// Returns true if the distribution may leave a value no probability for constants or data in its parameters: Zero(), a
+/// probability of 0 or 1, a number of trials. `chosen`: only where a latent variable chooses among the data.
+bool may_exclude_values(const model::Model& m, const model::Distribution& d, bool chosen) {
+  if (d.family->support != math::Support::bit && d.family->support != math::Support::count) return false;
+  if (d.parameters.empty()) return !chosen;
+  return std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
+    const math::Support domain = p.spelling->domain;
+    if (domain != math::Support::unit && domain != math::Support::count) return false;
+    const bool latent = !model::references_under(m, {p.value}).empty();
+    if (const auto* n = std::get_if<model::Number>(&m[p.value].node); n && domain == math::Support::unit)
+      return !chosen && (n->value == 0 || n->value == 1);
+    const auto has_data = [&](model::ExprId id) { return std::holds_alternative<model::GivenRef>(m[id].node); };
+    return chosen ? latent && std::ranges::any_of(model::nodes_under(m, {p.value}), has_data) : !latent;
+  });
+}
+
+/// Returns true if data may force latent values: sums of rates or probabilities, and observed counts and bits of which
+/// some choice of a latent variable may exclude a value. Such values keep their prior in the ladder of powers, but
+/// never the values that the data exclude.
 bool may_force_values(const model::Model& m) {
   const bool sums = std::ranges::any_of(m.variables, [](const model::Variable& v) {
     return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source;
   });
-  return sums || std::ranges::any_of(m.statements, [](const model::Statement& s) {
-           return std::ranges::any_of(model::distributions_of(s),
-                                      [](const model::Distribution* d) { return d->family->spellings.empty(); });
+  return sums || std::ranges::any_of(m.statements, [&](const model::Statement& s) {
+           return m[s.variable].observed && std::ranges::any_of(model::distributions_of(s), [&](const auto* d) {
+                    return may_exclude_values(m, *d, true) || (s.part && may_exclude_values(m, *d, false));
+                  });
          });
 }
 

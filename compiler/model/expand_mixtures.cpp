@@ -3,7 +3,11 @@
 //
 //   x[n] ~ mixture(w, Normal(a, 1), Normal(b, 1))     adds     x.part[n] ~ Categorical(w)
 //
-// A latent category or bit in place of the weights selects the part itself: mixture(z[n], ...).
+// A latent category or bit in place of the weights selects the part itself: mixture(z[n], ...). Products in the
+// parameters of observed counts and bits, such as Bernoulli(z[n] * p), are such mixtures.
+#include <utility>
+
+#include "compiler/math/evaluate.h"
 #include "compiler/model/resolver.h"
 #include "compiler/model/walk.h"
 
@@ -116,28 +120,87 @@ bool is_random_probability(const Model& m, ExprId id) {
   return v && m[id].shape.empty() && !m[v->variable].observed && m[v->variable].support == math::Support::unit;
 }
 
-/// Rewrites Bernoulli(a * b) with two latent probabilities as a mixture with weight a of Bernoulli(b) and Bernoulli(0).
-/// A bit of probability a * b is 1 if a bit of probability a and one of probability b both are. Each probability then
-/// has conjugate terms.
+/// Returns true if the expression is an element of a latent bit.
+bool is_random_bit(const Model& m, ExprId id) { return is_switch(m, id) && !m[id].value_plate; }
+
+/// Returns the bit z of an expression `1 - z`, or nothing.
+std::optional<ExprId> complemented_bit(const Model& m, ExprId id) {
+  const auto* difference = std::get_if<Binary>(&m[id].node);
+  if (!difference || difference->op != BinaryOp::subtract || !is_random_bit(m, difference->right)) return std::nullopt;
+  const auto* one = std::get_if<Number>(&m[difference->left].node);
+  return one && one->value == 1 ? std::optional(difference->right) : std::nullopt;
+}
+
+/// Returns true if the expression is a number of data or constants, other than the number 1.
+bool is_known_share(const Model& m, ExprId id) {
+  const auto* n = std::get_if<Number>(&m[id].node);
+  return m[id].shape.empty() && references_under(m, {id}).empty() && !(n && n->value == 1);
+}
+
+/// Returns true if the distribution surely gives 0 where its parameter is 0: the p of a Bernoulli or Binomial, the rate
+/// of a Poisson.
+bool is_zero_at_zero(const math::FamilyRow& family, const Parameter& p) {
+  const bool counts = family.support == math::Support::bit || family.support == math::Support::count;
+  if (!counts || !family.mean || p.spelling->convert || family.compound) return false;
+  math::Environment at;
+  for (const math::Spelling& each : family.spellings)
+    at.symbols[each.canonical] = {0, {each.canonical == p.spelling->canonical ? 0.0 : 1.0}};
+  return math::evaluate(*family.mean, at) == 0;
+}
+
+/// A product in a parameter as a choice of two distributions: the one with `rest` in the place of the product, and 0.
+struct Choice {
+  ExprId weight;          // a latent bit, or the probability of the first
+  ExprId rest;            // the other factor of the product
+  bool inverted = false;  // `weight` is a bit that is 0 where the distribution with `rest` is chosen
+};
+
+/// Returns the choice that a product means, if it has one factor that is a latent bit, or its complement; in the
+/// probability of a Bernoulli also a known number or a latent probability beside something random.
+std::optional<Choice> choice_of(const Model& m, const Binary& product, bool bernoulli) {
+  const std::pair<ExprId, ExprId> orders[] = {{product.left, product.right}, {product.right, product.left}};
+  for (const auto& [weight, rest] : orders) {
+    if (is_random_bit(m, weight)) return Choice{weight, rest};
+    if (const auto bit = complemented_bit(m, weight)) return Choice{*bit, rest, true};
+  }
+  const auto is_random = [&](ExprId id) { return !references_under(m, {id}).empty(); };
+  for (const auto& [weight, rest] : orders)
+    if (bernoulli && is_known_share(m, weight) && is_random(rest)) return Choice{weight, rest};
+  for (const auto& [weight, rest] : orders)
+    if (bernoulli && is_random_probability(m, weight) && is_random(rest)) return Choice{weight, rest};
+  return std::nullopt;
+}
+
+/// Rewrites distributions of observed counts and bits whose parameter is a product as a mixture:
+///
+///   Bernoulli(a * b)     of two latent probabilities     mixture(a, Bernoulli(b), Bernoulli(0))
+///   Poisson(z * rate)    of a latent bit z               mixture(z, Poisson(rate), Zero())
+///
+/// A bit of probability a * b is 1 if a bit of probability a and one of probability b both are. Each factor then has
+/// conjugate terms.
 void expand_products(Resolver& r) {
   Model& m = r.model;
-  const math::FamilyRow* bernoulli = &math::mixture_selector_family(false);
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     Statement& s = m.statements[k];
-    if (s.main.family != bernoulli || !m[s.variable].observed || s.start || s.limits.any() || !s.others.empty())
-      continue;
-    Parameter& p = s.main.parameters.at(0);
-    const auto* product = std::get_if<Binary>(&m[p.value].node);
-    if (!product || product->op != BinaryOp::multiply || !is_random_probability(m, product->left) ||
-        !is_random_probability(m, product->right))
-      continue;
-    const ExprId weight = product->left;
-    Distribution never = s.main;
-    p.value = product->right;
-    never.parameters[0].value = ExprId(m.exprs.size());
-    s.others.push_back(std::move(never));
-    m.exprs.push_back({Number{0}, {}, std::nullopt, s.main.span});
-    r.mixtures.emplace(StatementId(k), weight);
+    if (!m[s.variable].observed || s.start || s.limits.any() || !s.others.empty()) continue;
+    for (Parameter& p : s.main.parameters) {
+      const auto* product = std::get_if<Binary>(&m[p.value].node);
+      if (!product || product->op != BinaryOp::multiply || !m[product->left].shape.empty() ||
+          !m[product->right].shape.empty() || !is_zero_at_zero(*s.main.family, p))
+        continue;
+      const bool bit = s.main.family->support == math::Support::bit;
+      const std::optional<Choice> choice = choice_of(m, *product, bit);
+      if (!choice) continue;
+      Distribution never = s.main;
+      p.value = choice->rest;
+      if (bit) never.parameters[0].value = ExprId(m.exprs.size());
+      else never = {math::find_family("Zero"), {}, s.main.span};
+      s.others.push_back(std::move(never));
+      if (choice->inverted) std::swap(s.main, s.others[0]);
+      if (bit) m.exprs.push_back({Number{0}, {}, std::nullopt, s.span});
+      r.mixtures.emplace(StatementId(k), choice->weight);
+      break;
+    }
   }
 }
 

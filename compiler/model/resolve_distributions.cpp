@@ -83,23 +83,6 @@ struct Axes {
   std::string variable;               // name of the variable, for messages
 };
 
-/// Returns the component of a vector at an index variable. A name simply gets one more index.
-ExprId component(Resolver& r, ExprId id, IndexVarId at) {
-  Expr e = r.model[id];
-  const Index index{Index::Shifted{at, 0}, r.model[at].plate, e.span};
-  e.shape.clear();
-  if (auto* variable = std::get_if<VariableRef>(&e.node)) {
-    variable->indices.push_back(index);
-  } else if (auto* given = std::get_if<GivenRef>(&e.node)) {
-    given->indices.push_back(index);
-  } else if (auto* apply = std::get_if<Apply>(&e.node)) {
-    apply->argument = component(r, apply->argument, at);
-  } else {
-    e.node = Component{id, at};
-  }
-  return make(r, std::move(e));
-}
-
 /// Resolves one parameter and checks its shape. A scalar stands for a vector or a multiple of the identity.
 std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
                                            const math::FamilyRow& row) {
@@ -256,10 +239,6 @@ std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c,
                                                         const Distribution& first, const Axes& axes) {
   std::vector<Distribution> out;
   if (tilde.others.empty()) return out;
-  if (tilde.start) {
-    r.diagnostics.add(DiagnosticKind::mixture_chain, r.ast[*tilde.start].span, tilde.name.text).note(kSwitched);
-    return std::nullopt;
-  }
   for (const ast::ExprId id : tilde.others) {
     auto part = resolve_distribution(r, c, id, axes);
     if (!part) return std::nullopt;
@@ -380,7 +359,15 @@ void resolve_statement(Resolver& r, VariableId id) {
   }
   std::set<IndexVarId> lagged;
   c.lagged = &lagged;
-  c.lag = tilde.start ? LagRule::main_with_start : tilde.weights ? LagRule::mixture : LagRule::main_without_start;
+  if (tilde.start && tilde.weights) {
+    r.diagnostics.add(DiagnosticKind::mixture_chain, r.ast[*tilde.start].span, tilde.name.text)
+        .note(tilde.observed ? kGivenBefore : kSwitched);
+    return;
+  }
+  c.lag = tilde.start      ? LagRule::main_with_start
+          : !tilde.weights ? LagRule::main_without_start
+          : tilde.observed ? LagRule::observed_mixture
+                           : LagRule::mixture;
   const std::size_t errors_before = r.diagnostics.all().size();
   auto main = resolve_distribution(r, c, tilde.distribution, axes);
   std::optional<Distribution> start;

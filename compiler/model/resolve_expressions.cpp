@@ -316,4 +316,25 @@ std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id) {
   return out;
 }
 
+ExprId component(Resolver& r, ExprId id, IndexVarId at) {
+  Expr e = r.model[id];
+  const Index index{Index::Shifted{at, 0}, r.model[at].plate, e.span};
+  e.shape.clear();
+  if (auto* variable = std::get_if<VariableRef>(&e.node)) {
+    variable->indices.push_back(index);
+  } else if (auto* given = std::get_if<GivenRef>(&e.node)) {
+    given->indices.push_back(index);
+  } else if (auto* apply = std::get_if<Apply>(&e.node)) {
+    apply->argument = component(r, apply->argument, at);
+  } else if (auto* b = std::get_if<Binary>(&e.node);
+             b && b->op == BinaryOp::multiply && (r.model[b->left].shape.empty() || r.model[b->right].shape.empty())) {
+    // Component k of a * v is a * v[k].
+    ExprId& vector = r.model[b->left].shape.empty() ? b->right : b->left;
+    vector = component(r, vector, at);
+  } else {
+    e.node = Component{id, at};
+  }
+  return make(r, std::move(e));
+}
+
 }  // namespace lehr::model

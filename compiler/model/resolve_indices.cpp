@@ -96,8 +96,8 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
       d.note("`start` is the distribution of the first element: it has no previous one");
     } else if (c.lag == LagRule::main_without_start) {
       d.note("add `start` and the distribution of the first element");
-    } else if (c.lag == LagRule::mixture) {
-      d.note("a mixture is of each element alone").note(kSwitched);
+    } else if (c.lag == LagRule::mixture || c.lag == LagRule::observed_mixture) {
+      d.note("a mixture is of each element alone").note(c.lag == LagRule::mixture ? kSwitched : kGivenBefore);
     } else {
       d.note("a previous element can be named in a statement `x[t] ~ ... start ...` over its own axes only");
     }

@@ -50,14 +50,18 @@ struct ScopeEntry {
 
 /// Where an expression stands, which decides whether an index may be shifted (`t-1`). `main_with_start`: the main
 /// distribution of a statement with `start`, where it may. `let_body`: the body of a `let`, where each use is checked.
-/// It may not in `main_without_start`, in `start` itself, in a `mixture`, or elsewhere (`none`); messages distinguish
-/// these.
-enum class LagRule { none, main_with_start, main_without_start, start, let_body, mixture };
+/// It may not in `main_without_start`, in `start` itself, in a `mixture` (`observed_mixture` if its values are data),
+/// or elsewhere (`none`); messages distinguish these.
+enum class LagRule { none, main_with_start, main_without_start, start, let_body, mixture, observed_mixture };
 
 /// The text of a note for messages: what to write in place of a chain whose distribution is a mixture.
 constexpr const char* kSwitched =
     "draw the part as a category, `z[t] ~ Categorical(w)`, and index by it what differs: `x[t] ~ Normal(mean = "
     "a[z[t]] * x[t-1], ...)`";
+/// The same for observed values, whose previous ones are data.
+constexpr const char* kGivenBefore =
+    "observed values before are data: declare `data before[t] : real`, write `before[t]` in the place of the previous "
+    "element, without `start`, and give each value and the one before it, from the second on";
 
 /// Where an expression of the model file stands while its names are resolved: which indices its names can denote, and
 /// whether an index may be shifted (`t-1`). Inner expressions get a copy with a larger scope.
@@ -163,6 +167,9 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId expr, Pl
 
 /// Appends an expression of the model to `r.model` and returns its id. (resolve_expressions.cpp)
 ExprId make(Resolver& r, Expr expr);
+/// Returns the component of a vector at an index variable. A name simply gets one more index.
+/// (resolve_expressions.cpp)
+ExprId component(Resolver& r, ExprId id, IndexVarId at);
 /// Resolves an expression of the syntax tree to a typed expression of the model. Returns nothing after an error, which
 /// is reported. (resolve_expressions.cpp)
 std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id);

@@ -91,6 +91,21 @@ Result<PreparedRun> ParallelTempering::prepare(const RunContext& g) const {
                  {fmt::format("no {}: a side that is known has no states between the prior and the posterior",
                               option("temper"))}};
   }
+  for (const model::Statement& s : g.analysed.model.statements) {
+    const model::Variable& v = g.analysed.model[s.variable];
+    const auto bounded = [&](const model::Variable& x) {
+      return x.auxiliary && x.auxiliary->host == s.variable && x.auxiliary->bound == &math::absolute_bound();
+    };
+    if (!v.observed || std::ranges::none_of(g.analysed.model.variables, bounded)) continue;
+    return Error{ExitCode::model,
+                 option("temper"),
+                 fmt::format("'{}' is Laplace, and its draws have scales whose distribution has no power that is "
+                             "exchanged or integrated",
+                             v.name),
+                 {fmt::format("StudentT with few degrees of freedom in its place has heavy tails and evidence; or no "
+                              "{}",
+                              option("temper"))}};
+  }
   ParallelTemperingOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;

@@ -328,6 +328,29 @@ def counts_mean_the_same(folder):
     numpy.testing.assert_allclose(numpy.sqrt(numpy.diag(numpy.linalg.inv(exact["w.precision"]))), sd, rtol=0.02)
 
 
+def inflated_counts_with_values_before(folder):
+    """A mixture that depends on the value before has one error, whose proposal derives; its posterior is that of a grid."""
+    chain = """model inflated { plate t ordered; p ~ Beta(2, 2); a ~ Gamma(shape = 2, rate = 1);
+      observe y[t] ~ zero_inflated(p, Poisson(a * y[t-1])) START; }"""
+    for start in ("", "start Poisson(3)"):
+        found = messages(run("check", written(folder, chain.replace("START", start))).stderr)
+        assert len(found) == 1 and "`data before[t] : real`" in found[0][2][-1] and "`before[t]`" in found[0][2][-1], found
+    counts = [4, 3, 5, 0, 0, 2]
+    better = chain.replace(" START", "").replace("y[t-1]", "before[t]").replace("plate t ordered;", "plate t; data before[t] : real;")
+    y, before = counts[1:4], counts[:3]
+    values = written(folder, json.dumps({"before": before, "y": y}), "data.json")
+    run("fit", written(folder, better), "--data", values, "--method", "gibbs", "--draws", "20000", "--quiet", "--out", f"{folder}/counts", code=0)
+    got = arrays(f"{folder}/counts/posterior.npz")
+    a, p = numpy.meshgrid(numpy.linspace(0.01, 8, 400), numpy.linspace(0.002, 0.998, 250), indexing="ij")
+    log_p = numpy.log(a) - a + numpy.log(p * (1 - p))
+    for v, b in zip(y, before):
+        poisson = numpy.exp(v * numpy.log(a * b) - a * b - numpy.log(float(numpy.prod(range(1, v + 1)))))
+        log_p += numpy.log((1 - p) * poisson + p * (v == 0))
+    weight = numpy.exp(log_p - log_p.max())
+    weight /= weight.sum()
+    numpy.testing.assert_allclose([got["a.mean"], got["p.mean"]], [(weight * a).sum(), (weight * p).sum()], rtol=0.04)
+
+
 def later_elements_are_told(folder):
     """Steps behind the end of a chain go on from those before it; new groups have their prior. A year behind the end is asked
     for by an option, which the message names."""
@@ -432,6 +455,7 @@ def main():
         rows_are_numbered(folder)
         guides_derive(folder)
         counts_mean_the_same(folder)
+        inflated_counts_with_values_before(folder)
         later_elements_are_told(folder)
         links_are_named(folder)
         effects_are_named(folder)

@@ -12,7 +12,8 @@ import sys
 
 import numpy as np
 from scipy.special import expit, gammaln, logsumexp
-from scipy.stats import gamma, multivariate_normal, norm, poisson
+from scipy.stats import gamma, multivariate_normal, nbinom, norm, poisson
+from scipy.stats import t as student_t
 
 sys.path.append(f"{sys.path[0]}/..")
 from fitting import ROOT, finish, fit, read_json  # noqa: E402
@@ -138,11 +139,53 @@ def chains_agree():
 
 
 @named
+def heavy_tails():
+    """Scales of data (Student's t) and of a prior (Laplace), which have states at every power. By quadrature."""
+    y = np.array([1.0, 2.1, -0.5, 0.7, 3.2])
+    a, p = np.linspace(-7, 7, 1401)[:, None], (np.arange(2000)[None] + 0.5) / 120
+    cell = np.log(a[1, 0] - a[0, 0]) + np.log(p[0, 1] - p[0, 0])
+    of_t = norm.logpdf(a) - p + sum(student_t.logpdf(v, 4, a, p**-0.5) for v in y)
+    of_prior = -p + np.log(p / 2) - p * abs(a) + sum(norm.logpdf(v, a, 1) for v in y)
+    head = "model m { plate n; p ~ Gamma(shape = 1, rate = 1); a ~ "
+    said = within(head + "Normal(mean = 0, sd = 1); observe y[n] ~ StudentT(df = 4, mean = a, precision = p); }", {"y": y},
+                  logsumexp(of_t) + cell)
+    return said + "; " + within(head + "Laplace(mean = 0, rate = p); observe y[n] ~ Normal(mean = a, sd = 1); }", {"y": y},
+                                logsumexp(of_prior) + cell)
+
+
+@named
+def negative_binomial_link():
+    """Polya-Gamma variables of as many trials as the count and the size. By quadrature."""
+    y, x = np.array([1, 0, 3, 5, 2]), np.array([-1, 0.5, 0, 2, 1])
+    a, c = np.linspace(-7, 7, 1401)[:, None], np.linspace(-7, 7, 700)[None]
+    log_joint = norm.logpdf(a) + norm.logpdf(c) + sum(nbinom.logpmf(k, 3, expit(a + c * v)) for k, v in zip(y, x))
+    return within("""model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1); c ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ NegativeBinomial(3, logistic(a + c * x[n])); }""", {"x": x, "y": y},
+                  logsumexp(log_joint) + np.log(a[1, 0] - a[0, 0]) + np.log(c[0, 1] - c[0, 0]))
+
+
+@named
+def forced_values_are_told():
+    """Evidence that leaves out forced values has a warning, and no other has."""
+    two = "a ~ Beta(1, 1); b ~ Beta(1, 1); "
+    forced = [two + "observe y[n] ~ Bernoulli(a * b);", two + "z[n] ~ Bernoulli(a); observe y[n] ~ Bernoulli(z[n] * b);",
+              two + "observe y[n] ~ zero_inflated(a, Binomial(3, b));", two + "observe y[n] ~ mixture(a, Binomial(2, b), Binomial(3, b));"]
+    free = ["plate k = 2; p[k] ~ Beta(1, 1); z[n] ~ Uniform() over k; observe y[n] ~ Bernoulli(p[z[n]]);",
+            two + "observe y[n] ~ mixture(a, Bernoulli(b), Bernoulli(0.3));"]
+    for text in forced + free:
+        got = fit(f"model m {{ plate n; {text} }}", {"y": [1, 0, 1]}, "--method", "gibbs", "--temper", "global", "--warmup", "20",
+                  "--draws", "20", monotone=False)
+        assert ("leaves out the prior probability of latent values" in got.said) == (text in forced), text
+    return f"{len(forced)} of {len(forced + free)}"
+
+
+@named
 def refusals():
     """What has no evidence, and what a ladder does not take."""
     improper = "model m { plate n; mu ~ Normal(mean = 0, precision = 0); observe x[n] ~ Normal(mean = mu, variance = 1); }"
     proper = improper.replace("precision = 0", "precision = 1")
-    refused = [(improper, "global", 3, "the prior of 'mu' is improper"), (proper, "local", 2, "with method gibbs: global"),
+    laplace = proper.replace("x[n] ~ Normal(mean = mu, variance = 1)", "x[n] ~ Laplace(mean = mu, rate = 1)")
+    refused = [(improper, "global", 3, "the prior of 'mu' is improper"), (laplace, "global", 3, "'x' is Laplace"), (proper, "local", 2, "with method gibbs: global"),
                (proper, "global:max=3", 2, "'max' is unknown with method gibbs"), (proper, "global:levels=2", 2, "levels")]
     for model, ladder, code, text in refused:
         try:
