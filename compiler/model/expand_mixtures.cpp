@@ -132,7 +132,7 @@ std::optional<ExprId> complemented_bit(const Model& m, ExprId id) {
 }
 
 /// Returns true if the expression is a number of data or constants, other than the number 1.
-bool is_known_share(const Model& m, ExprId id) {
+bool is_constant_share(const Model& m, ExprId id) {
   const auto* n = std::get_if<Number>(&m[id].node);
   return m[id].shape.empty() && references_under(m, {id}).empty() && !(n && n->value == 1);
 }
@@ -165,7 +165,7 @@ std::optional<Choice> choice_of(const Model& m, const Binary& product, bool bern
   }
   const auto is_random = [&](ExprId id) { return !references_under(m, {id}).empty(); };
   for (const auto& [weight, rest] : orders)
-    if (bernoulli && is_known_share(m, weight) && is_random(rest)) return Choice{weight, rest};
+    if (bernoulli && is_constant_share(m, weight) && is_random(rest)) return Choice{weight, rest};
   for (const auto& [weight, rest] : orders)
     if (bernoulli && is_random_probability(m, weight) && is_random(rest)) return Choice{weight, rest};
   return std::nullopt;
