@@ -66,7 +66,7 @@ constexpr FitOption kOptions[] = {
     {"no-invariances", "no_invariances", &FitOptions::no_invariances, kNoRange, kForConverging,
      "Take no steps along any invariances ({only}). `lehr derive` prints which variables they concern"},
     {"no-saddle-test", "no_saddle_test", &FitOptions::no_saddle_test, kNoRange, kForConverging,
-     "Do not test for a saddle point at the end of runs with heat, or from given or flat start values ({only})"},
+     "Do not test for a saddle point at the end of runs with heat, given or flat starts, or means at 0 ({only})"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
      kLocalIterationsHelp},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange, kForFactors, kLocalToleranceHelp},
