@@ -68,7 +68,7 @@ constexpr FitOption kOptions[] = {
      "Take no steps in directions that change no data, such as a shift from an intercept to its effects ({only}). "
      "`lehr derive` lists them as invariances"},
     {"no-saddle-test", "no_saddle_test", &FitOptions::no_saddle_test, kNoRange, kForConverging,
-     "Do not test for a saddle point at the end of runs with heat, or from given or flat start values ({only})"},
+     "Do not test for a saddle point at the end of runs with heat, given or flat starts, or means at 0 ({only})"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kForFactors,
      kLocalIterationsHelp},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange, kForFactors, kLocalToleranceHelp},
