@@ -4,6 +4,7 @@
 // Claims come from `= K` in the model, --sizes, labels, shapes, and added plates (one element more than another). Only
 // without any of these, the largest value of a category decides.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +15,20 @@
 #include "compiler/model/statement_text.h"
 #include "compiler/model/walk.h"
 #include "runtime/host.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::model {
 namespace {
+
+/// Lists the first names of the data that no slot reads.
+std::string names_not_read(const Binder& b) {
+  constexpr std::size_t kShown = 12;
+  std::vector<std::string> names;
+  for (const auto& [name, array] : *b.data)
+    if (!b.arrays.contains(name)) names.push_back(printable(name));
+  if (names.size() > kShown) names.resize(kShown), names.push_back("...");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 /// Returns true if an expression mentions the constant with this name, also through other constants.
 bool mentions_constant(const Binder& b, ExprId id, const std::string& name) {
@@ -215,8 +227,11 @@ void compute_sizes(Binder& b) {
     const auto size = size_of(b, set);
     if (!size) {
       if (b.data && set == PlateId(i) && b.problems.empty()) {
-        problem(b, ExitCode::data, option("sizes"), fmt::format("nothing gives the size of plate '{}'", m[set].name))
-            .notes.push_back(fmt::format("give it with {} {}=..., or bind data over it", option("sizes"), m[set].name));
+        Error& e = problem(b, ExitCode::data, option("sizes"),
+                           fmt::format("nothing gives the size of plate '{}'", m[set].name));
+        e.notes.push_back(fmt::format("give it with {} {}=..., or bind data over it", option("sizes"), m[set].name));
+        if (const std::string rest = names_not_read(b); !rest.empty())
+          e.notes.push_back("the data have names that the model does not read: " + rest);
       }
       continue;
     }

@@ -19,6 +19,10 @@ using nlohmann::json;
 
 /// A standard error of the temperature that is warned of.
 constexpr double kUncertain = 0.05;
+/// The least evidence against temperature 1 that is told, in nats. Of data that the model makes, half have their best
+/// temperature below 1 and the rest twice this evidence distributed as chi square with one degree of freedom: one data
+/// set in 200 is above. A temperature above 1 is no evidence by itself, since none of the grid is below 1.
+constexpr double kAgainstOne = 3.3;
 
 /// Lists pairs of temperature and entropy, as a fraction of the largest.
 json curve(const std::vector<HeatingPoint>& heating) {
@@ -53,6 +57,13 @@ std::optional<double> temperature_error(const TemperingReport& r) {
     return sum / inverse;
   };
   return 0.5 * std::abs(moved(1) - moved(-1));
+}
+
+/// Returns by how many nats the data are less probable at the lowest temperature, 1, than at the best: under the
+/// factors of the end, where merged components have parted again.
+double evidence_against_one(const TemperingReport& r) {
+  const std::vector<double>& p = r.at_end.empty() ? r.posterior : r.at_end;
+  return p.empty() ? 0 : std::log(*std::ranges::max_element(p)) - std::log(p.front());
 }
 
 /// Formats a report of automatic annealing.
@@ -246,11 +257,12 @@ std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome) {
   if (!r || r->local) return out;
   if (const auto e = temperature_error(*r); e && *e > kUncertain)
     out.push_back(make_warning(fmt::format("the temperature is uncertain by {:.2g}: log C(T) is an estimate", *e)));
-  if (r->temperature <= 1.05) return out;
-  Diagnostic high = make_warning(
-      fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
-                  "them, or the normaliser ({}) does not suit it",
-                  r->temperature, r->normaliser));
+  const double against = evidence_against_one(*r);
+  if (r->temperature <= 1.05 || against <= kAgainstOne) return out;
+  Diagnostic high = make_warning(fmt::format(
+      "the temperature ended at {:.2f} and not near 1, where the data are less probable by {:.1f} nats: they "
+      "do not look as the model at this optimum makes them, or the normaliser ({}) does not suit it",
+      r->temperature, against, r->normaliser));
   if (r->finished) high.note("a phase at temperature 1 followed all the same");
   out.push_back(std::move(high));
   return out;

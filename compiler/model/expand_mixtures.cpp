@@ -5,6 +5,7 @@
 //
 // A latent category or bit in place of the weights selects the part itself: mixture(z[n], ...). Products in the
 // parameters of observed counts and bits, such as Bernoulli(z[n] * p), are such mixtures.
+#include <algorithm>
 #include <utility>
 
 #include "compiler/math/evaluate.h"
@@ -132,7 +133,7 @@ std::optional<ExprId> complemented_bit(const Model& m, ExprId id) {
 }
 
 /// Returns true if the expression is a number of data or constants, other than the number 1.
-bool is_constant_share(const Model& m, ExprId id) {
+bool is_given_share(const Model& m, ExprId id) {
   const auto* n = std::get_if<Number>(&m[id].node);
   return m[id].shape.empty() && references_under(m, {id}).empty() && !(n && n->value == 1);
 }
@@ -146,6 +147,14 @@ bool is_zero_at_zero(const math::FamilyRow& family, const Parameter& p) {
   for (const math::Spelling& each : family.spellings)
     at.symbols[each.canonical] = {0, {each.canonical == p.spelling->canonical ? 0.0 : 1.0}};
   return math::evaluate(*family.mean, at) == 0;
+}
+
+/// Returns the row of counts that are always 0: the one without parameters.
+const math::FamilyRow& constant_count() {
+  const auto is_it = [](const math::FamilyRow& row) {
+    return row.support == math::Support::count && row.spellings.empty();
+  };
+  return *std::ranges::find_if(math::families(), is_it);
 }
 
 /// A product in a parameter as a choice of two distributions: the one with `rest` in the place of the product, and 0.
@@ -165,7 +174,7 @@ std::optional<Choice> choice_of(const Model& m, const Binary& product, bool bern
   }
   const auto is_random = [&](ExprId id) { return !references_under(m, {id}).empty(); };
   for (const auto& [weight, rest] : orders)
-    if (bernoulli && is_constant_share(m, weight) && is_random(rest)) return Choice{weight, rest};
+    if (bernoulli && is_given_share(m, weight) && is_random(rest)) return Choice{weight, rest};
   for (const auto& [weight, rest] : orders)
     if (bernoulli && is_random_probability(m, weight) && is_random(rest)) return Choice{weight, rest};
   return std::nullopt;
@@ -194,7 +203,7 @@ void expand_products(Resolver& r) {
       Distribution never = s.main;
       p.value = choice->rest;
       if (bit) never.parameters[0].value = ExprId(m.exprs.size());
-      else never = {math::find_family("Zero"), {}, s.main.span};
+      else never = {&constant_count(), {}, s.main.span};
       s.others.push_back(std::move(never));
       if (choice->inverted) std::swap(s.main, s.others[0]);
       if (bit) m.exprs.push_back({Number{0}, {}, std::nullopt, s.span});

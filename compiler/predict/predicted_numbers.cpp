@@ -18,7 +18,9 @@
 #include "compiler/predict/let_variables.h"
 #include "compiler/predict/predicted_draws.h"
 #include "compiler/predict/state_paths.h"
+#include "compiler/support/printing.h"
 #include "runtime/output/fit_files.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -132,6 +134,8 @@ class Predictor {
   void put(PredictedVariable& p, std::size_t i, const ElementPrediction& from) const;
   /// Derives sd and quantiles of bits and spins from their means.
   void add_binary_spread(PredictedVariable& p) const;
+  /// Returns the name of an element for messages, with the labels of its plates: mu['b', 2].
+  std::string name_of(VariableId id, std::size_t element) const;
   /// Returns the means of latent variables other than categories, by VariableId.
   std::vector<std::vector<double>> means() const;
 
@@ -149,13 +153,31 @@ class Predictor {
   Expectation expectation_;
 };
 
+std::string Predictor::name_of(VariableId id, std::size_t element) const {
+  const Variable& v = model()[id];
+  std::vector<std::string> names;
+  for (std::size_t axis = v.axes.size(); axis-- > 0;) {
+    const PlateId set = model()[v.axes[axis]].set;
+    if (model()[set].parent) return fmt::format("an element of '{}'", v.name);
+    const auto size = static_cast<std::size_t>(to_.data.sizes[set.index()]);
+    const std::vector<std::string>& labels = to_.data.labels[set.index()];
+    const std::size_t here = element % size;
+    element /= size;
+    names.push_back(labels.empty() ? fmt::format("{}", model()[set].from + static_cast<std::int64_t>(here))
+                                   : "'" + printable(labels[here], labels[here].size()) + "'");
+  }
+  std::ranges::reverse(names);
+  return v.name + bracketed(fmt::format("{}", fmt::join(names, ", ")));
+}
+
 /// A d-connected element that the fit does not have is such a case.
 std::optional<Error> Predictor::lost_observation() const {
   for (std::size_t k = 0; k < seen_.size(); ++k) {
     const Variable& v = model().variables[k];
-    bool lost = false;
-    for (std::size_t e = 0; e < seen_[k].size(); ++e)
-      lost = lost || (!seen_[k][e] && d_connected_[k][e]);
+    std::size_t at = 0;  // the first such element
+    while (at < seen_[k].size() && (seen_[k][at] || !d_connected_[k][at]))
+      ++at;
+    const bool lost = at < seen_[k].size();
     if (lost && v.clamped)
       return Error{
           ExitCode::data,
@@ -170,8 +192,9 @@ std::optional<Error> Predictor::lost_observation() const {
     if (lost)
       return Error{ExitCode::data,
                    option("data"),
-                   fmt::format("an observation depends on an element of '{}' that the fit has not seen", v.name),
-                   {"leave it missing, or fit the model again with it"}};
+                   fmt::format("an observation depends on {}, which the fit has not seen", name_of(VariableId(k), at)),
+                   {"a misspelt name in the data makes a new element; leave observations of new ones missing, or fit "
+                    "the model again with them"}};
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "compiler/predict/unseen_groups.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -187,7 +188,7 @@ class PlateEnlarger {
     std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
     if (!fixed) after = std::max(after, longest(plate));
     if (after == before) return std::nullopt;
-    if (fixed) return cannot_grow(plate, before);
+    if (fixed) return cannot_grow(plate, before, names);
     add_labels(plate, names, after);
     out_.settings.sizes[name] = after;
     out_.notes.push_back(make_note(fmt::format(
@@ -246,14 +247,40 @@ class PlateEnlarger {
     return std::nullopt;
   }
 
-  /// Returns the error for a plate that cannot grow.
-  Error cannot_grow(PlateId plate, std::int64_t before) const {
+  /// Returns the error for a plate that cannot grow: it names the first of the labels that the fit does not have.
+  Error cannot_grow(PlateId plate, std::int64_t before, const std::vector<std::string>& names) const {
     const Variable* v = built_on(model_, plate);
+    const std::string& name = model_[plate].name;
+    const std::string instead =
+        v ? "fit the model again"
+          : fmt::format("fit the model again: new elements are predicted of a `plate {}` without a size", name);
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      const auto fitted = fit_.labels.find(name);
+      if (names.empty() || a == out_.data.end() || slot.values != plate || fitted == fit_.labels.end()) continue;
+      for (std::size_t k = 0; k < a->second.values.size(); ++k) {
+        if (std::isnan(a->second.values[k]) || entry_text(a->second, k) != names[0]) continue;
+        return Error{ExitCode::data,
+                     a->second.source,
+                     fmt::format("{}[{}] is '{}', and '{}' has {} elements in the fit: {}", slot.name, k,
+                                 printable(names[0], names[0].size()), name, before, first_of(fitted->second)),
+                     {"a misspelt name makes a new element", instead}};
+      }
+    }
     return Error{ExitCode::data,
                  option("sizes"),
-                 fmt::format("'{}' has {} elements in the fit, and {} has no place for more", model_[plate].name,
-                             before, v ? "'" + v->name + "'" : "the model"),
-                 {"fit the model again"}};
+                 fmt::format("'{}' has {} elements in the fit, and {} has no place for more", name, before,
+                             v ? "'" + v->name + "'" : "the model"),
+                 {instead}};
+  }
+
+  /// Lists the first labels of a plate.
+  static std::string first_of(const std::vector<std::string>& labels) {
+    constexpr std::size_t kShown = 8;
+    std::vector<std::string> out;
+    for (std::size_t k = 0; k < std::min(kShown, labels.size()); ++k)
+      out.push_back(printable(labels[k], labels[k].size()));
+    return fmt::format("{}{}", fmt::join(out, ", "), labels.size() > kShown ? ", ..." : "");
   }
 
   /// Returns the labels in the data that the fit does not have, in the order of the data. Returns none for plates that

@@ -21,6 +21,7 @@ namespace {
 struct Cell {
   std::string_view text;
   bool escaped = false;  // `text` contains doubled quotes
+  bool quoted = false;   // the field has quotes around it
 };
 
 /// A table split into cells.
@@ -57,9 +58,16 @@ std::optional<double> with_decimal_comma(std::string_view text) {
   return parse_number(number);
 }
 
+/// Returns true for a quoted field like "007": a name, of which the zeros are a part.
+bool has_leading_zeros(const Cell& cell) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return cell.quoted && cell.text.size() > 1 && cell.text[0] == '0' && std::ranges::all_of(cell.text, is_digit);
+}
+
 /// Returns the number in a cell, NaN if it is missing, nothing if it is text.
 std::optional<double> number_in(const Table& table, const Cell& cell) {
   if (is_missing(cell.text)) return std::numeric_limits<double>::quiet_NaN();
+  if (has_leading_zeros(cell)) return std::nullopt;
   const std::string_view text = trimmed(cell.text);
   const std::optional<double> number = parse_number(text);
   return number || !table.decimal_commas ? number : with_decimal_comma(text);
@@ -126,6 +134,7 @@ std::optional<Fault> read_record(std::string_view bytes, char separator, std::si
         ++end;
       }
       cell.text = bytes.substr(start + 1, end - start - 1);
+      cell.quoted = true;
       cells.push_back(cell);
       at = end + 1;
       while (is_blank(at))

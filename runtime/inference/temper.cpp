@@ -63,7 +63,13 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     if (converged) break;
   }
   e.set({});
-  return run_on(e, o, out, on_sweep);
+  out = run_on(e, o, out, on_sweep);
+  if (out.status == Status::interrupted || out.status == Status::numerical_failure) return out;
+  Elbo elbo;
+  if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
+  if (!o.constant) log_c = e.recorded([&] { return o.log_normaliser({}); });
+  report.at_end = temperature_factor(elbo.data_energy, o.temperatures, log_c);
+  return out;
 }
 
 namespace {

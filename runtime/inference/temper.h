@@ -37,6 +37,8 @@ struct TemperReport {
   std::vector<double> posterior;  // probabilities of the temperatures, as last updated
   std::int64_t sweeps = 0;        // sweeps (or steps) of the tempered phase
   double temperature = 1;         // 1 / E[1/T] at the end of the tempered phase
+  /// The probabilities under the factors of the end, after the phase at temperature 1; empty without that phase.
+  std::vector<double> at_end = {};
 };
 
 /// Runs variational tempering with one latent temperature for all items: sweeps at the inverse temperature E[1/T], with

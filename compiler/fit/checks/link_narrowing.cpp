@@ -21,6 +21,14 @@ bool is_of_link(const Variable& v) {
          (v.auxiliary->kind == Auxiliary::Kind::bound || v.auxiliary->kind == Auxiliary::Kind::value);
 }
 
+/// Returns true for a latent number of an item that lies between limits, which the model has in the place of a link.
+bool is_cut_item(const Analysed& a, VariableId id) {
+  const Variable& v = a.model[id];
+  const conditionals::BlockId b = a.schedule.conditionals.block_of[id.index()];
+  return is_latent(v) && !v.auxiliary && a.model[v.statement].limits.any() && b.valid() &&
+         a.schedule.stage_of[b.index()].has_value();
+}
+
 /// Returns true for the point of a logistic bound, and for the auxiliary variable of a probit link.
 bool may_take_expectation(const Model& m, const Variable& v) {
   if (!is_of_link(v)) return false;
@@ -65,8 +73,10 @@ bool is_global_number(const Analysed& a, conditionals::BlockId b) {
 std::vector<std::string> narrowed_by_links(const Analysed& a) {
   std::vector<bool> narrow(a.schedule.conditionals.blocks.size(), false);
   for (const density::Term& t : a.schedule.conditionals.density.terms) {
-    if (std::ranges::none_of(t.atoms, [&](const density::Atom& x) { return is_of_link(a.model[x.variable]); }))
-      continue;
+    const auto narrows = [&](const density::Atom& x) {
+      return is_of_link(a.model[x.variable]) || is_cut_item(a, x.variable);
+    };
+    if (std::ranges::none_of(t.atoms, narrows)) continue;
     for (const density::Atom& x : t.atoms) {
       const conditionals::BlockId b = a.schedule.conditionals.block_of[x.variable.index()];
       if (b.valid() && is_global_number(a, b)) narrow[b.index()] = true;

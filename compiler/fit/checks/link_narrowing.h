@@ -9,9 +9,9 @@
 namespace lehr {
 
 /// Returns the names of the global continuous variables that occur in a term with a local bound (logistic, softmax,
-/// absolute value), or with the auxiliary variable of a probit link or a limit. A note after the fit says that their
-/// standard deviations are too small. Point factors are excluded. Members of a joint factor are listed by their own
-/// names.
+/// absolute value), with the auxiliary variable of a probit link or a limit, or with an item between limits. A note
+/// after the fit says that their standard deviations are too small. Point factors are excluded. Members of a joint
+/// factor are listed by their own names.
 std::vector<std::string> narrowed_by_links(const Analysed& analysed);
 
 /// Returns the names of the variables in logistic and probit links whose prior has a latent scale, such as the effects

@@ -52,7 +52,7 @@ nlohmann::json to_json(const Report& report);
 /// is nothing to say.
 std::string describe(const Report& report, const Outcome& outcome);
 /// Returns the warnings that follow from the report and the outcome alone: saddle points, and, of a fit with one
-/// temperature for all items, an uncertain temperature or a final one above 1.05.
+/// temperature for all items, an uncertain temperature or data that speak against 1.
 std::vector<Diagnostic> warnings(const Report& report, const Outcome& outcome);
 
 /// What a method requires of the analysis, of the generated code and of memory. Fitting analyses and compiles the model

@@ -372,6 +372,24 @@ def later_elements_are_told(folder):
     assert "predicted from their prior" in done.stderr, done.stderr
 
 
+def wrong_new_data_is_named(folder):
+    """What is wrong in the data of a prediction has its place and its name: of groups that cannot grow, of observations of new
+    groups and columns, and of a table of which nothing is read."""
+    groups = """model groups { plate n; plate g SIZE; data of[n] : g; mu[g] ~ Normal(mean = 0, sd = 9);
+      observe y[n] ~ Normal(mean = mu[of[n]], sd = 1); }"""
+    table = """model wide { plate n; plate d; mu[d] ~ Normal(mean = 0, sd = 9); observe x[n, d] ~ Normal(mean = mu[d], sd = 1); }"""
+    rows, wide = written(folder, "of,y\na,1\nb,2\nc,3\n", "rows.csv"), written(folder, "p,q\n1,2\n3,4\n", "wide.csv")
+    cases = [(groups.replace("SIZE", "= 3"), [rows], "of\na\nd\n", "", ["column 'of'", "of[1] is 'd'", "a, b, c", "without a size"]),
+             (groups.replace(" SIZE", ""), [rows], "of,y\na,1\nd,1\n", "", ["mu['d']", "misspelt"]),
+             (table, [f"x={wide}:p,q"], "p,qq\n1,2\n", "x=NEW:p,qq", ["mu['qq']", "misspelt"]),
+             (table, [f"x={wide}:p,q"], "p,qq\n1,2\n", "", ["does not read: p, qq"])]
+    for text, data, new, binding, words in cases:
+        out, path = f"{folder}/new", written(folder, new, "new.csv")
+        run("fit", written(folder, text), *[w for d in data for w in ("--data", d)], "--quiet", "--out", out, code=0)
+        said = run("predict", out, "--data", binding.replace("NEW", path) or path, "--out", f"{folder}/new_numbers.csv", code=4).stderr
+        assert all(w in said for w in words), (words, said)
+
+
 def sparse_factors_are_told(folder):
     """Data that couple other numbers than those of the fit, and a large factor as a prior: refused, and `guide factorised;` takes both."""
     text = """model crossed { plate n; plate g; plate h; data of[n] : g; data by[n] : h; m ~ Normal(mean = 0, sd = 10);
@@ -409,6 +427,11 @@ def links_are_named(folder):
     # The option corrects neither numbers of 32 bits nor a fit that has not converged.
     for options in ["--precision", "float"], ["--max-iter", "2"]:
         assert said("Bernoulli(probit(a + b * x[n]))", "", *options) is None, options
+    # Latent numbers of items between limits are such links, too.
+    cut = text.replace("observe y[n] ~ LINK;", "data low[n] : real; data high[n] : real; u[n] ~ Normal(mean = a + b * x[n], sd = 1) above low[n] below high[n];")
+    data.update(low=[0 if v else -1e9 for v in data["y"]], high=[1e9 if v else 0 for v in data.pop("y")])
+    values, text = written(folder, json.dumps(data), "cut.json"), cut
+    assert said("") == "a, b"
 
 
 def effects_are_named(folder):
@@ -460,6 +483,7 @@ def main():
         links_are_named(folder)
         effects_are_named(folder)
         sparse_factors_are_told(folder)
+        wrong_new_data_is_named(folder)
         places_are_covered()
 
 

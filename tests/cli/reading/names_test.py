@@ -74,6 +74,21 @@ def joined_wrongly(d):
         assert complaint in error, error
 
 
+def leading_zeros(d):
+    """Quoted numbers with leading zeros are names as they stand, and other elements than those without; unquoted ones are numbers."""
+    model, y = write(f"{d}/zeros.lehr", GROUPS), [10, 20, 30, 40]
+    ids = ["007", "7", "007", "12"]
+    rows = write(f"{d}/zeros.csv", "of,y\n" + "".join(f'"{i}",{v}\n' for i, v in zip(ids, y)))
+    lehr("fit", model, "--data", rows, "--quiet", "--out", f"{d}/zeros")
+    close(means(f"{d}/zeros", "mu"), {"007": posterior([10, 30], 0), "7": posterior([20], 0), "12": posterior([40], 0)}, ids)
+    new = write(f"{d}/new.csv", 'of\n"7"\n"007"\n')
+    lehr("predict", f"{d}/zeros", "--data", new, "--out", f"{d}/new.json")
+    assert numpy.allclose(read_json(f"{d}/new.json")["y.mean"], [posterior([20], 0), posterior([10, 30], 0)], rtol=1e-6)
+    rows = write(f"{d}/plain.csv", "of,y\n" + "".join(f"{i},{v}\n" for i, v in zip(["01", "1", "0", "00"], y)))
+    lehr("fit", model, "--data", rows, "--quiet", "--out", f"{d}/plain")
+    close(means(f"{d}/plain", "mu"), {"0": posterior([30, 40], 0), "1": posterior([10, 20], 0)}, "numbers")
+
+
 def digits_and_words(d):
     """A column of digits beside one of words: both are names."""
     model = write(f"{d}/teams.lehr", """model teams {
@@ -204,4 +219,4 @@ def said(d):
     assert "sort the lines" in error, error
 
 
-each(joined, joined_wrongly, digits_and_words, later_data, labelled, columns, square, said)
+each(joined, joined_wrongly, leading_zeros, digits_and_words, later_data, labelled, columns, square, said)
