@@ -173,11 +173,10 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const std::int64_t now = out_.iterations;
   const double t = a.temperature(now), noise = a.noise(now);
   const bool may_move = std::exchange(may_extrapolate_, false);
-  // Every second sweep looks for an extrapolation first, so that small gains of the one do not prevent the other.
-  const bool first = may_move && now % 2 == 1 && extrapolation_.try_extrapolation(elbo_);
-  const bool rotated = may_move && !first && invariances_.try_change(elbo_, least_gain());
+  // A change of basis or a shift belongs to the sweep before. An extrapolation starts at the changed factors.
+  const bool rotated = may_move && invariances_.try_change(elbo_, least_gain());
   if (rotated) extrapolation_.note_change();
-  const bool extrapolating = first || (may_move && now % 2 == 0 && !rotated && extrapolation_.try_extrapolation(elbo_));
+  const bool extrapolating = may_move && extrapolation_.try_extrapolation(elbo_);
   const bool plain = !extrapolating && !rotated && noise == 0;
   const bool judged = damping_.active() || extrapolating || rotated || stops_ || now + 1 == o_.max_iterations ||
                       (now + 1) % o_.elbo_every == 0;
@@ -195,7 +194,13 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
     out_.tried.extrapolations = extrapolation_.count();
   }
-  const bool undone = rotated && !invariances_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
+  bool undone = false;
+  if (rotated && extrapolating && extrapolation_.undone()) {
+    invariances_.withdraw();
+    extrapolation_.note_change();
+  } else if (rotated) {
+    undone = !invariances_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
+  }
   out_.tried.basis_changes = invariances_.basis_changes();
   out_.tried.shifts = invariances_.shifts();
   damping_.note(elbo);

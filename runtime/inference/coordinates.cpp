@@ -41,12 +41,20 @@ bool weigh_means(const Engine& e, const ParameterRow& row, std::span<double> wei
   return true;
 }
 
+/// Returns true if the parameter is of a single chain whose update begins a sweep without items: it is computed from
+/// the other blocks alone, whatever it was before.
+bool is_renewed(const Engine& e, const ParameterRow& row) {
+  const bool single = row.chain && e.model().buffers[row.buffer].axes == row.event_rank + 1;
+  const auto depends = [](const StepRow& step) { return step.stage || step.tangent_points; };
+  return single && e.steps()[0].block == row.block && std::ranges::none_of(e.steps(), depends);
+}
+
 }  // namespace
 
 std::vector<CoordinateArray> arrays_before_sweep(const Engine& e) {
   std::vector<CoordinateArray> out;
   for (const ParameterRow& row : machine::parameters_of(e.model())) {
-    if (!row.by_stage) out.push_back({row.buffer, &row});
+    if (!row.by_stage && !is_renewed(e, row)) out.push_back({row.buffer, &row});
   }
   if (!machine::reads_statistics_first(e.model())) return out;
   for (const StepRow& step : e.steps()) {

@@ -20,7 +20,8 @@ struct CoordinateArray {
 };
 
 /// Returns what the next sweep depends on: the global parameters, and statistics that it reads before it computes them.
-/// Buffers that are not in memory as a whole (Engine::is_partial) are left out.
+/// The states of a single chain are left out if the sweep begins with them. So are buffers that are not in memory as a
+/// whole (Engine::is_partial).
 std::vector<CoordinateArray> arrays_before_sweep(const Engine& e);
 
 /// Returns true if the coordinates of the array are logarithms: of precisions and rates that are no matrices, of

@@ -28,6 +28,7 @@ constexpr Eigen::Index kBlock = 1024;  // coordinates that are multiplied togeth
 /// As a concentration goes to 0, terms of the ELBO grow without bound and cancel, so that it loses digits.
 constexpr double kVanishing = 1e-4;
 constexpr double kElboRounding = 1e-12;  // falls of the ELBO relative to it that are rounding
+constexpr double kMovement = 1e-7;       // movements of a sweep that may be rounding, in units of coordinates
 
 using machine::Parameter;
 using machine::ParameterRow;
@@ -107,13 +108,27 @@ void Extrapolation::note_sweep() {
 }
 
 void Extrapolation::note_change() {
-  if (after_ > 0) start_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
+  if (after_ == 0) return;
+  end_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
+  start_ = nullptr;
+  if (!last_.empty()) last_.back().to = end_;
 }
 
 void Extrapolation::forget() {
   last_.clear();
   end_ = nullptr;
   start_ = nullptr;
+}
+
+double Extrapolation::movement() const {
+  const Sweep& now = last_.back();
+  const std::vector<double> weights = weights_of(e_);
+  const Arrays lengths{weights};
+  expect_same_lengths(*now.from, lengths);
+  expect_same_lengths(*now.to, lengths);
+  const Eigen::Index n = count_of(weights);
+  const Eigen::Map<const Eigen::ArrayXd> w(weights.data(), n);
+  return std::sqrt((w * difference(now.from, now.to, 0, n).square()).sum());
 }
 
 double Extrapolation::slowness() const {
@@ -134,9 +149,10 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   if (!undone_) elbos_.push_back(elbo.value);
   if (elbos_.size() > kRecent) elbos_.pop_front();
   if (last_.size() < 2 || since_ < 2) return false;
-  // Where the ELBO stands still, an extrapolation would only follow rounding errors.
+  // Where the ELBO stands still and the parameters hardly move, an extrapolation would only follow rounding errors.
   const auto [least, most] = std::ranges::minmax(elbos_);
-  if (elbos_.size() == kRecent && most - least <= kElboRounding * (1 + std::abs(most))) return false;
+  const bool stands = elbos_.size() == kRecent && most - least <= kElboRounding * (1 + std::abs(most));
+  if (stands && e_.recorded([&] { return !(movement() > kMovement); })) return false;
   if (e_.recorded([&] { return vanishes(e_); })) return false;
   const bool begins = count_.accepted + count_.refused == 0;
   if (begins && !(e_.recorded([&] { return slowness(); }) > kSlow)) return false;

@@ -33,16 +33,17 @@ class Extrapolation {
   void note_sweep();
   /// Extrapolates the parameters if the sweeps converge slowly, or if it has extrapolated before. Returns true if it
   /// moved them; the caller then makes one sweep and calls accept_or_undo(). `elbo` is that of the present state. It
-  /// does nothing after fewer than two sweeps since the last extrapolation, if the last ELBOs are equal but for
-  /// rounding, or if a positive point goes to 0. If no step fits (extrapolate()), it restores the state.
+  /// does nothing after fewer than two sweeps since the last extrapolation, if the last ELBOs and
+  /// parameters are equal but for rounding, or if a positive point goes to 0. If no step fits (extrapolate()), it
+  /// restores the state.
   bool try_extrapolation(const Elbo& elbo);
   /// Accepts or undoes an extrapolation after the next sweep, whose ELBO is `elbo`. If the sweep failed (`succeeded` is
   /// false), or the ELBO is lower than before the extrapolation by more than rounding, it restores the state before the
   /// extrapolation and sets `elbo` to the ELBO of that state.
   void accept_or_undo(bool succeeded, Elbo& elbo);
 
-  /// Notes that something else than a sweep, such as a change of basis, has changed the parameters: the next sweep
-  /// begins at those in place, not where the last one ended.
+  /// Notes that something else than a sweep, such as a change of basis, has changed the parameters after the last
+  /// sweep. It counts as a part of that sweep, so that sweeps with such changes are extrapolated as one map.
   void note_change();
   /// Discards the stored sweeps, because the state in place is not the one that the last sweep led to: a change was
   /// undone, or the sweep was shortened (Damping).
@@ -71,6 +72,8 @@ class Extrapolation {
         limited = false;  // true: the step was shortened to the trust length
   };
 
+  /// Returns the length of the last movement, in the units in which coordinates are compared.
+  double movement() const;
   /// Returns the length of the last movement over that of the one before; near 1 convergence is slow.
   double slowness() const;
   /// Computes the step and moves the parameters in the engine by it. A step beyond the trust length is shortened to it.
@@ -82,8 +85,8 @@ class Extrapolation {
   const Engine& e_;           // the engine of the run
   std::int64_t after_;        // sweeps before the first extrapolation; 0: never
   std::deque<Sweep> last_;    // the last sweeps, newest last
-  Snapshot end_,              // coordinates after the last sweep
-      start_;                 // coordinates at which the next sweep begins; null: those after the last sweep
+  Snapshot end_,              // coordinates after the last sweep, and after what note_change() told of
+      start_;                 // coordinates after an extrapolation, at which the next sweep begins; null: `end_`
   std::deque<double> elbos_;  // ELBOs of the last states, newest last
   Snapshot before_;           // state before the last extrapolation
   Elbo elbo_;                 // ELBO of the state before the last extrapolation

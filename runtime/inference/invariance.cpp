@@ -217,6 +217,8 @@ bool Invariances::try_change(const Elbo& elbo, double least) {
   return false;
 }
 
+void Invariances::withdraw() { e_.load(std::exchange(before_, nullptr)); }
+
 bool Invariances::accept_or_undo(bool succeeded, Elbo& elbo) {
   Attempts& tried = shifted_ ? shifts_ : basis_changes_;
   if (succeeded && elbo.value >= elbo_.value) {

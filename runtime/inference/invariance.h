@@ -37,6 +37,9 @@ class Invariances {
   /// failed (`succeeded` is false) or the ELBO is lower than before the change, it restores that state and sets `elbo`
   /// to its ELBO. The next 1, 2, 4, ... calls of try_change() then do nothing, until a change is accepted.
   bool accept_or_undo(bool succeeded, Elbo& elbo);
+  /// Restores the state before the last change, and counts it neither as accepted nor as undone: the next sweep was
+  /// that of an extrapolation which was undone.
+  void withdraw();
 
   /// Returns how much the last change gained by itself, in nats, before the next sweep; of a change of scale, at least.
   double gain() const { return gain_; }
