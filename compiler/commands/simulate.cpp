@@ -51,8 +51,10 @@ ExitCode simulate(const SimulateOptions& o) {
   if (!dataset) return complain(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
-  const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
+  std::vector<Diagnostic> warnings;
+  const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed, &warnings);
   if (!arrays) return complain_of(arrays.error(), o.model);
+  print_diagnostics(warnings, model->name);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
