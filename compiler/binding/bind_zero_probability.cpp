@@ -19,8 +19,16 @@ namespace {
 
 using math::Support;
 
+/// Returns true if the expression is a logistic or probit link, whose values are neither 0 nor 1, whatever they round
+/// to.
+bool is_inside(const Model& m, ExprId id) {
+  const auto* link = std::get_if<Apply>(&m[id].node);
+  return link && (link->function == Function::logistic || link->function == Function::probit);
+}
+
 /// Returns true if an expression is 0: a number 0, or a product with such a factor.
 bool is_zero(Binder& b, ExprId id, const IndexValues& at) {
+  if (is_inside(b.model, id)) return false;
   const std::vector<double> values = values_at(b, id, at);
   if (!values.empty()) return std::ranges::all_of(values, [](double v) { return v == 0; });
   const auto* product = std::get_if<Binary>(&b.model[id].node);
@@ -106,6 +114,7 @@ class Element {
 
   /// Returns true if the number is at an end of its domain, under every choice.
   bool is_at_end(const Parameter& p) const {
+    if (is_inside(b_.model, p.value)) return false;
     if (p.spelling->convert || (p.spelling->domain != Support::unit && p.spelling->domain != Support::positive))
       return false;
     const std::vector<double> values = values_of(p);

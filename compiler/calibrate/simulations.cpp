@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/evaluate/limits.h"
 #include "compiler/evaluate/simulate.h"
 
 namespace lehr {
@@ -29,6 +30,20 @@ DataArray data_array(const NamedArray& a) {
   return out;
 }
 
+/// Returns an error if a simulation draws within limits what a fit weighs by their probability.
+std::optional<Error> of_two_models(const model::Model& m, const BoundData& data) {
+  const std::optional<RandomLimits> r = random_limits(ModelEvaluator(m, data));
+  if (!r) return std::nullopt;
+  const std::string &variable = m[r->variable].name, &parent = m[r->parent].name;
+  return Error{
+      ExitCode::model,
+      "",
+      fmt::format("'{0}' has limits and depends on '{1}': a simulation draws '{0}' within them given '{1}', and a "
+                  "fit counts them as an observation of '{1}', so these are two models",
+                  variable, parent),
+      {fmt::format("make '{}' data, or calibrate the model without the limits", parent)}};
+}
+
 }  // namespace
 
 Result<Simulations> Simulations::make(const CalibrationProblem& p) {
@@ -42,6 +57,7 @@ Result<Simulations> Simulations::make(const CalibrationProblem& p) {
   Simulations out(p);
   const Result<BoundData> sized = bind_givens(p.resolved, p.given, p.settings);
   if (!sized) return sized.error();
+  if (std::optional<Error> e = of_two_models(p.resolved, *sized)) return *e;
   for (std::size_t k = 0; k < p.resolved.plates.size(); ++k) {
     const model::Plate& plate = p.resolved.plates[k];
     if (sized->sized_by_data[k] && !plate.parent && !plate.stick && plate.set == model::PlateId(k))

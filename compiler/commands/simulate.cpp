@@ -52,10 +52,12 @@ ExitCode simulate(const SimulateOptions& o) {
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
   std::vector<std::string> beyond;
-  const Result<std::vector<NamedArray>> arrays =
-      lehr::simulate(*model, *dataset, *settings, o.seed,
-                     [&](Element, const std::string& drawn_from) { beyond.push_back(drawn_from); });
+  std::vector<Diagnostic> warnings;
+  const Result<std::vector<NamedArray>> arrays = lehr::simulate(
+      *model, *dataset, *settings, o.seed,
+      [&](Element, const std::string& drawn_from) { beyond.push_back(drawn_from); }, &warnings);
   if (!arrays) return complain_of(arrays.error(), o.model);
+  print_diagnostics(warnings, model->name);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/evaluate/forward_order.h"
+#include "compiler/evaluate/limits.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -72,6 +74,18 @@ Error out_of_domain(const ModelEvaluator& f, const Statement& s, const IndexValu
   return e;
 }
 
+/// Makes the error that an element has no draw within its limits.
+Error nothing_within_limits(const ModelEvaluator& f, const Statement& s, const IndexValues& at) {
+  const auto [lower, upper] = f.limits(s, at);
+  return {
+      ExitCode::numerical,
+      "",
+      fmt::format("{} cannot be drawn between {:.6g} and {:.6g}: this has no probability, or a parameter is outside "
+                  "its domain",
+                  name_of(f, s, at), lower, upper),
+      {}};
+}
+
 /// Returns true if the parameters are in the domain of the family.
 bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   for (const auto& [name, q] : parameters.symbols) {
@@ -112,7 +126,15 @@ double mean_at_limit(const math::FamilyRow& family, const math::Environment& par
 class Simulator {
  public:
   Simulator(ModelEvaluator& forward, const RngOf& rng_of, const OnOverflow& overflowed = {})
-      : forward_(forward), rng_of_(rng_of), overflowed_(overflowed) {}
+      : forward_(forward), rng_of_(rng_of), overflowed_(overflowed) {
+    const Model& m = forward.model();
+    for (const Statement& s : m.statements) {
+      const std::optional<VariableId> added = draws_within_limits(m, s) ? added_variable(m, s) : std::nullopt;
+      if (!added) continue;
+      added_to_[s.variable] = *added;
+      owner_of_[*added] = s.variable;
+    }
+  }
 
   /// Draws everything; returns the first error, or nothing.
   std::optional<Error> run() {
@@ -156,6 +178,15 @@ class Simulator {
     const Element e = forward_.element(s, at);
     const std::span<double> x = forward_.values(e);
     if (std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) return;
+    // A number within limits is drawn together with the variable that is added to it.
+    if (const auto owner = owner_of_.find(s.variable); owner != owner_of_.end() && lacks({owner->second, e.position}))
+      return;
+    const auto added = added_to_.find(s.variable);
+    const bool together = added != added_to_.end() && lacks({added->second, e.position});
+    if (together && !(s.start && &forward_.distribution(s, at) == &*s.start)) {
+      if (!draw_with_added(forward_, s, at, rng_of_(e))) problem_ = nothing_within_limits(forward_, s, at);
+      return;
+    }
     const Variable& variable = forward_.model()[s.variable];
     const math::FamilyRow& family = *forward_.distribution(s, at).family;
     if (!family.draw) {
@@ -180,7 +211,15 @@ class Simulator {
     if (std::all_of(drawn.begin(), drawn.end(), [](double v) { return std::isfinite(v); }))
       std::copy(drawn.begin(), drawn.end(), x.begin());
     else problem_ = out_of_domain(forward_, s, at, parameters);
+    // The first elements of a chain have a plain distribution, and do not read what is added.
+    if (together && !problem_) {
+      const Element other{added->second, e.position};
+      draw(forward_.model()[forward_.model()[other.variable].statement], forward_.at(other));
+    }
   }
+
+  /// Returns true if the element, a number, has no value.
+  bool lacks(Element e) const { return std::isnan(std::as_const(forward_).values(e)[0]); }
 
   /// Sets the total of a multinomial that the model leaves out to the total of the observation. False if there are no
   /// data.
@@ -208,6 +247,8 @@ class Simulator {
   const RngOf& rng_of_;
   const OnOverflow overflowed_;
   std::optional<Error> problem_;
+  /// The variable that is added to each number with limits, and the reverse.
+  std::map<VariableId, VariableId> added_to_, owner_of_;
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ std::vector<double> draw_once(const ModelEvaluator& forward, const model::Statem
 /// All entries of such a vector are drawn.
 ///
 /// Parents come first; chains are drawn along their ordered plate. Auxiliary variables and potentials are ignored. A
-/// latent variable with limits is drawn from the truncated Normal, an observed one is clamped to them (censored). The
-/// result is a function of the generators' states.
+/// latent variable with limits is drawn from its truncated distribution, together with a hidden variable of its own
+/// (limits.h); an observed one is clamped to them (censored). The result is a function of the generators' states.
 ///
 /// It stops with an error if an element cannot be drawn; later elements stay NaN. ExitCode::model: a prior is improper,
 /// or has constant parameters outside their domain. ExitCode::numerical: a parameter that is drawn or given is outside

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "compiler/evaluate/arithmetic.h"
+#include "compiler/evaluate/log_entry.h"
 #include "compiler/evaluate/log_sum_exp.h"
 #include "compiler/math/special.h"
 #include "compiler/model/roles.h"
@@ -325,6 +326,28 @@ double log_density_of_observed(const std::vector<double>& parameters, std::span<
          0.5 * (static_cast<double>(observed.size()) * std::log(2 * std::numbers::pi) + r.dot(of_observed * r));
 }
 
+/// Adds to the environment the logarithms of a probability or rate that underflows. Probabilities of counts x are in
+/// their log density as sum of x log p alone: those that underflow become 1, and their part of the sum is returned.
+double add_small(const ModelEvaluator& f, const Parameter& p, const IndexValues& at, std::span<const double> x,
+                 math::Environment& to) {
+  const math::Support domain = p.spelling->domain;
+  const auto found = to.symbols.find(p.spelling->name);
+  if (p.spelling->convert || found == to.symbols.end()) return 0;
+  std::vector<double>& values = found->second.values;
+  if (found->second.rank == 0) {
+    const bool small = (domain == math::Support::unit || domain == math::Support::positive) && underflows(values[0]);
+    if (small) to.logarithms[p.spelling->name] = {log_entry(f, p.value, at), std::log1p(-values[0])};
+    return 0;
+  }
+  double out = 0;
+  for (std::size_t k = 0; domain == math::Support::simplex && k < x.size() && k < values.size(); ++k) {
+    if (!(x[k] > 0) || !underflows(values[k])) continue;
+    out += x[k] * log_entry(f, p.value, at, k);
+    values[k] = 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) const {
@@ -336,7 +359,7 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
   // A density such as Categorical needs one entry of a vector that may be long.
   if (const math::AtValue* look_up = math::categorical_lookup(*d.family)) {
     for (const Parameter& p : d.parameters) {
-      if (p.spelling->name == look_up->vector) return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
+      if (p.spelling->name == look_up->vector) return log_entry(*this, p.value, at, static_cast<std::size_t>(x[0]));
     }
   }
   math::Environment environment = parameters(s, at);
@@ -344,8 +367,11 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
   const auto missing = std::ranges::count_if(x, [](double entry) { return std::isnan(entry); });
   if (d.family->gaussian && missing > 0 && missing < std::ssize(x))
     return log_density_of_observed(math::flatten_parameters(*d.family, environment), x);
-  for (const Parameter& p : d.parameters)
+  double of_small = 0;
+  for (const Parameter& p : d.parameters) {
     if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;
+    else of_small += add_small(*this, p, at, x, environment);
+  }
   // A censored value at or beyond a limit contributes the probability of that tail. A latent value there is impossible.
   if (const auto [lower, upper] = limits(s, at); x[0] <= lower || x[0] >= upper) {
     if (!model_[s.variable].observed) return -INFINITY;
@@ -355,7 +381,7 @@ double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) co
     environment.symbols["x"] = {0, {limit}};
     return math::evaluate(x[0] >= upper ? *d.family->log_above : *d.family->log_below, environment);
   }
-  return math::log_density(*d.family, environment);
+  return of_small + math::log_density(*d.family, environment);
 }
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/evaluate/arithmetic.h"
+#include "compiler/evaluate/log_entry.h"
 #include "compiler/math/columns.h"
 #include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
@@ -166,6 +167,10 @@ std::optional<JointTable> JointTabulator::log_density(const Statement& s, const 
     if (forward_.logarithms(p.value, at)) return std::nullopt;  // accurate logarithms of probabilities near 0 and 1
     JointTable t = entry(p.value, at, entries ? static_cast<std::size_t>(x[0]) : 0, 0);
     if (failed_ || is_undefined(t)) return std::nullopt;
+    // The evaluator takes the logarithm of what underflows in another way.
+    const math::Support domain = p.spelling->domain;
+    const bool positive = domain == math::Support::unit || domain == math::Support::positive;
+    if ((entries || positive) && std::ranges::any_of(t.values, underflows)) return std::nullopt;
     if (entries) return mapped(std::move(t), [](double y) { return std::log(y); });
     all = joined(all, t);
     if (is_undefined(all)) return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/footprint.h"
+#include "compiler/evaluate/limits.h"
 #include "compiler/evaluate/packed.h"
 #include "runtime/rng.h"
 
@@ -87,6 +88,20 @@ std::vector<SizedArray> footprint(const Model& m, const BoundData& d) {
   return out;
 }
 
+/// Returns the warning that a fit counts limits as an observation, which the simulation does not.
+Diagnostic weighs_parent(const Model& m, const RandomLimits& r) {
+  const std::string &variable = m[r.variable].name, &parent = m[r.parent].name;
+  return make_warning(
+      fmt::format(
+          "'{0}' is drawn within its limits given '{1}'; a fit counts the limits as an observation of '{1}' too, "
+          "and finds another '{1}'",
+          variable, parent),
+      {fmt::format(
+          "for data that a fit describes, draw '{}' without limits and choose limits that it obeys; or make '{}' "
+          "data",
+          variable, parent)});
+}
+
 /// Returns an error if some entries of a vector are given and others are missing.
 std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -109,7 +124,8 @@ std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
 }  // namespace
 
 Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
-                                         std::uint64_t seed, const OnOverflow& overflowed) {
+                                         std::uint64_t seed, const OnOverflow& overflowed,
+                                         std::vector<Diagnostic>* warnings) {
   if (!model.potentials.empty()) {
     return Error{ExitCode::model,
                  "",
@@ -132,6 +148,8 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
     if (model.variables[k].observed) std::fill(x.begin(), x.end(), std::nan(""));
     else std::ranges::copy(data->observed[k].values, x.begin());
   }
+  if (const std::optional<RandomLimits> r = random_limits(forward); r && warnings)
+    warnings->push_back(weighs_parent(model, *r));
   Rng rng(seed);
   const RngOf rng_of = [&rng](Element) -> Rng& { return rng; };
   if (std::optional<Error> e = draw_values(forward, rng_of, overflowed)) return *e;

@@ -102,7 +102,10 @@ std::optional<Error> OutOfCoreData::add_file(const RowBinding& file, const std::
   for (auto& [name, array] : *part) {
     const auto v = std::ranges::find(model_.variables, name, &Variable::name);
     if (streamed && v != model_.variables.end() && is_latent(*v) && (array.named_by_binding || is_column(array)))
-      return latent_here(name);
+      return refused(
+          fmt::format("the data have '{0}', and '{0}' is latent in the model", printable(name)),
+          {"values of latent variables are not read in pieces: leave the array out, rename it, or do without " +
+           option("stream")});
     if (survey_.arrays.contains(name) || other_arrays_.contains(name))
       return data_error(option("data") + " " + binding, fmt::format("'{}' is given twice", printable(name)));
     if (streamed) survey_.arrays[name];

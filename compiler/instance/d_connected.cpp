@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 
+#include "compiler/evaluate/limits.h"
 #include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 
@@ -69,6 +70,9 @@ class Reach {
   void begin_with(const std::vector<std::vector<bool>>& seen) {
     for (std::size_t k = 0; k < seen.size(); ++k)
       if (!seen[k].empty()) d_connected_[k] = seen[k];
+    grown_ = {};
+    for (const std::vector<bool>& elements : seen)
+      grown_.push_back(!elements.empty());
   }
 
   /// Searches, and returns by VariableId and element whether it is d-connected. `by_itself`: an element with a value
@@ -78,8 +82,11 @@ class Reach {
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       if (v.auxiliary) continue;
-      // A latent variable with limits is always d-connected: its limits are data.
-      if (!has_data(v) && m[v.statement].limits.any()) mark(VariableId(k), 0, d_connected_[k].size());
+      // Limits of a latent variable are data: for the variable itself, or for its parents alone.
+      if (!has_data(v) && m[v.statement].limits.any()) {
+        if (by_itself && is_local_number(VariableId(k))) add_all_of(VariableId(k));
+        else mark(VariableId(k), 0, d_connected_[k].size());
+      }
       if (!has_data(v) || (!v.clamped && !touches(v))) continue;
       for (std::size_t e = 0; e < d_connected_[k].size(); ++e) {
         if (by_itself && v.clamped && has_value(VariableId(k), e)) d_connected_[k][e] = true;
@@ -99,7 +106,15 @@ class Reach {
   }
 
  private:
-  /// Processes the work list until it is empty.
+  /// Returns true if the variable is a latent number of items. That of an unseen group, a chain and a member of a joint
+  /// factor are d-connected by their limits.
+  bool is_local_number(VariableId id) const {
+    const Variable& v = model()[id];
+    return is_open(id) && !grown_.at(id.index()) && !v.joint && !model()[v.statement].lagged;
+  }
+
+  /// Processes the work list until it is empty. What is added to a number with limits is d-connected where the number
+  /// is.
   std::vector<std::vector<bool>> spread() {
     const Model& m = model();
     while (!todo_.empty()) {
@@ -107,6 +122,8 @@ class Reach {
       todo_.pop_back();
       const IndexValues at = forward_.at(e);
       const Statement& s = m[m[e.variable].statement];
+      added_ = !m[e.variable].observed && !d_connected_[e.variable.index()][e.position] ? added_variable(m, s)
+                                                                                        : std::nullopt;
       if (s.part) visit(*s.part, at);
       for (const Distribution* d : s.part ? distributions_of(s) : std::vector{&forward_.distribution(s, at)})
         for (const Parameter& p : d->parameters)
@@ -190,7 +207,8 @@ class Reach {
       forward_.each(sum->index_vars, inner, [&] { visit(sum->body, inner); });
       return;
     }
-    if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_open(ref->variable)) {
+    const auto* ref = std::get_if<VariableRef>(&e.node);
+    if (ref && is_open(ref->variable) && ref->variable != added_) {
       if (std::ranges::any_of(ref->indices, [&](const Index& index) { return is_latent(index); })) {
         mark_selected(*ref, at);
       } else {
@@ -210,6 +228,8 @@ class Reach {
   std::vector<bool> touches_;                   // by ExprId: an open variable stands under it
   std::vector<std::vector<bool>> d_connected_;  // by VariableId and element
   std::vector<Element> todo_;                   // the work list
+  std::vector<bool> grown_;                     // by VariableId: some elements are unseen
+  std::optional<VariableId> added_;             // the variable that is not marked now
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/evaluate/limits.h"
 #include "compiler/posterior/saved_factor.h"
 
 namespace lehr {
@@ -171,6 +172,7 @@ std::optional<ElementMarginal> PosteriorMoments::of_member(Element e) const {
 std::optional<ElementMarginal> PosteriorMoments::given_parents(Element e) const {
   const ModelEvaluator& f = symbolic_.forward();
   const Statement& s = model_[model_[e.variable].statement];
+  if (is_within_limits(model_, e.variable)) return std::nullopt;
   const IndexValues at = f.at(e);
   const Distribution& d = f.distribution(s, at);
   const auto is_latent = [&](const Parameter& p) { return symbolic_.is_latent(p.value); };

@@ -30,7 +30,11 @@ class PriorRewriter {
 
   /// Rewrites the model, or returns the reason why this factor cannot be a prior.
   std::optional<Error> run() {
-    if (const char* why = why_not()) return not_a_prior(variable_.name, why);
+    if (const char* why = why_not()) {
+      Error e = not_a_prior(variable_.name, why);
+      if (own_ == OriginalPriors::replaced) e.notes = {"fit the earlier and the new data together"};
+      return e;
+    }
     if (is_joint(variable_)) {
       give_joint();
       return std::nullopt;
@@ -54,6 +58,7 @@ class PriorRewriter {
       return "many numbers share its factor (`guide factorised;` gives them factors of their own)";
     if (variable_.clamped) return "some of its values are data";
     if (block_.point) return "it is a point";
+    if (s.limits.any()) return "it lies between limits, and its distribution there is no distribution of a model";
     if (block_.chain || s.lagged) return "it is a chain, whose elements depend on each other";
     return nullptr;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/evaluate/forward_order.h"
+#include "compiler/evaluate/limits.h"
 
 namespace lehr {
 namespace {
@@ -65,7 +66,8 @@ std::optional<Element> Elimination::next(const Polynomial& p) {
 /// covariance.
 MaybePolynomial Elimination::moment(Element e, const Atoms& own) {
   const auto is_plain = [](const Atom& a) { return a.kind <= Kind::complement; };
-  if (own.size() > 2 || !std::ranges::all_of(own, is_plain)) return std::nullopt;
+  if (own.size() > 2 || !std::ranges::all_of(own, is_plain) || is_within_limits(model_, e.variable))
+    return std::nullopt;
   const Statement& s = model_[model_[e.variable].statement];
   const IndexValues at = symbolic_.forward().at(e);
   MaybePolynomial out = constant(1);
@@ -101,7 +103,7 @@ MaybePolynomial Elimination::averaged(Polynomial p) {
 std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
   MeanAndNoise out;
   while (const std::optional<Element> e = next(p)) {
-    if (posterior_moments_.lacks_marginal(*e)) return std::nullopt;
+    if (posterior_moments_.lacks_marginal(*e) || is_within_limits(model_, e->variable)) return std::nullopt;
     const Statement& s = model_[model_[e->variable].statement];
     const IndexValues at = symbolic_.forward().at(*e);
     out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;

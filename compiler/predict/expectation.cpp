@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/evaluate/limits.h"
+
 namespace lehr {
 namespace {
 
@@ -58,7 +60,7 @@ std::size_t Expectation::component_count(const Statement& s) const {
 ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, bool all) {
   ElementPrediction out;
   // Limits move values to their boundary (censoring) or between limits (truncation), which no formula here describes.
-  if (s.limits.any()) return out;
+  if (s.limits.any() || is_within_limits(model_, s.variable)) return out;
   out.mean.assign(component_count(s), 0.0);
   // Each of the two passes over the categories begins with none of them set.
   const auto restart = [&] {

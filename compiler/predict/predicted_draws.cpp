@@ -10,6 +10,7 @@
 
 #include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/footprint.h"
+#include "compiler/evaluate/limits.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/model/walk.h"
 #include "compiler/posterior/factor_sampler.h"
@@ -95,17 +96,18 @@ void reset(ModelEvaluator& f, const std::vector<bool>& wanted) {
 void append_draw(const ModelEvaluator& f, std::size_t draw, std::size_t draws, bool fixed, Drawn& to) {
   const PredictedVariable& p = to.of;
   const Statement& s = f.model()[f.model()[p.variable].statement];
+  const bool limited = s.limits.any() || is_within_limits(f.model(), p.variable);
   for (std::size_t i = 0; i < p.elements.size(); ++i) {
     const Element e{p.variable, p.elements[i]};
     std::span<const double> x = f.values(e);
     std::vector<double> mean;
-    if (fixed || (std::isnan(p.mean[i * p.width]) && !s.limits.any())) mean = conditional_mean(f, s, f.at(e));
+    if (fixed || (std::isnan(p.mean[i * p.width]) && !limited)) mean = conditional_mean(f, s, f.at(e));
     if (fixed) x = mean;
     for (std::size_t j = 0; j < p.width; ++j) {
       const std::size_t at = i * p.width + j;
       if (!p.probabilities) to.values[at].add(to.all[at * draws + draw] = x[j]);
       if (!mean.empty()) to.means[at].add(mean[j]);
-      else if (!p.probabilities) to.means[at].add(x[j]);
+      else to.means[at].add(p.probabilities ? static_cast<double>(x[0] == static_cast<double>(j)) : x[j]);
     }
   }
 }

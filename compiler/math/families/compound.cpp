@@ -6,6 +6,7 @@
 //                                                        x[n] ~ Normal(mean, x.weight[n] * precision)
 #include <algorithm>
 
+#include "compiler/math/compound_draw.h"
 #include "compiler/math/evaluate.h"
 #include "compiler/math/families/rows.h"
 
@@ -132,6 +133,27 @@ FamilyRow dirichlet_multinomial() {
 std::vector<FamilyRow> compound_families() {
   return {student_t(),         beta_binomial(),   gamma_poisson(), dirichlet_multinomial(),
           half_student(false), half_student(true)};
+}
+
+std::optional<CompoundDraw> draw_compound_between(const FamilyRow& row, std::span<const double> parameters,
+                                                  double lower, double upper, Rng& rng) {
+  if (row.name != "StudentT") return std::nullopt;
+  const double df = parameters[0], mean = parameters[1], precision = parameters[2];
+  const ScalarMarginal t{ScalarMarginal::Kind::student, df, 0, 1 / std::sqrt(precision)};
+  // By inversion, mirrored so that the tail that reaches farther is the lower one, where probabilities have all digits.
+  const double side = upper - mean > mean - lower ? -1 : 1;
+  const double a = std::min(side * (lower - mean), side * (upper - mean));
+  const double b = std::max(side * (lower - mean), side * (upper - mean));
+  const double to_a = cumulative(t, a), to_b = cumulative(t, b);
+  constexpr double kNarrow = 1e-8;  // relative difference of probabilities below which the density is constant
+  if (!(to_b > 0)) return std::nullopt;
+  const double u = draw_uniform(rng);
+  const double from_mean =
+      to_b - to_a <= kNarrow * to_b && std::isfinite(a) ? a + (b - a) * u : quantile(t, to_a + (to_b - to_a) * u);
+  const double value = std::clamp(mean + side * from_mean, lower, upper);
+  // The Gamma variable is conjugate given the value.
+  const double squared = precision * (value - mean) * (value - mean);
+  return CompoundDraw{draw_gamma(rng, 0.5 * (df + 1)) / (0.5 * (df + squared)), value};
 }
 
 }  // namespace lehr::math

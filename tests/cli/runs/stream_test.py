@@ -441,7 +441,7 @@ def refusals(folder):
         for words in (["fit", classes], ["score", f"{folder}/classes"], ["predict", f"{folder}/classes"]):
             out = [] if words[0] == "score" else ["--out", f"{folder}/none.csv"]
             said = lehr(*words, *data, "--stream", *out, code=4).stderr
-            assert "some values of 'z' are missing, and it is latent there" in said, said
+            assert "the data have 'z', and 'z' is latent in the model" in said, said
     print("ok refusals", flush=True)
 
 

@@ -8,7 +8,7 @@ import itertools
 import sys
 
 import numpy as np
-from scipy.special import betaln, gammaln, logsumexp
+from scipy.special import betaln, gammaln, log_ndtr, logsumexp
 from scipy.stats import binom, norm, poisson
 
 sys.path.append(f"{sys.path[0]}/..")
@@ -340,6 +340,17 @@ def zero_as_any_part():
     drawn = second.posterior["y.part.p"][y > 0]
     return (finite(first) and close(first.elbo, second.elbo, 1e-12) and evidence - 1 < first.elbo < evidence
             and (first.posterior["y.part.p"][y > 0] == 0).all() and (drawn == 1).all())
+
+
+@holds
+def links_that_round():
+    """The probability of a link is not 0 or 1, though it rounds to it: of a constant as of data."""
+    model = "model m { plate n; data t : real; observe x[n] ~ Bernoulli(LINK); }"
+    near = True
+    for link, t, want in (("probit(10)", 10, log_ndtr(-10)), ("probit(t)", 10, log_ndtr(-10)), ("logistic(800)", 0, -800),
+                          ("logistic(t)", 800, -800)):
+        near = near and close(fit(model.replace("LINK", link), {"x": [0, 0], "t": t}, *PLAIN).elbo, 2 * want, 1e-12)
+    return near
 
 
 

@@ -410,5 +410,41 @@ def switched_numbers():
     return f"probabilities {np.round(on, 2)}"
 
 
+@check
+def within_limits():
+    """A new item whose number has limits: averaged over the factor of its mean by quadrature, and as without them where they say
+    nothing. The t is the truncated one, with the weight given it; a mixture has the share of its parts within the limits."""
+    model = """model m { plate n; data c[n] : real; m ~ Normal(mean = 0, sd = 3);
+      u[n] ~ DRAWN above c[n]; observe y[n] ~ Normal(mean = u[n], sd = 0.5); }"""
+    low = np.array([-1e9, -5, 0, 1.5])
+
+    def of(drawn, cdf, pdf):
+        """Draws against moments of u at each m, averaged over q(m)."""
+        f = Predicted(model.replace("DRAWN", drawn), {"c": [-1e9], "y": [0.7]})
+        q = f.posterior
+        p = f.predict({"c": low}, "--draws", 40000)
+        m, sd = q["m.mean"], 1 / math.sqrt(q["m.precision"])
+        for k, c in enumerate(low):
+            def moment(at):
+                given = lambda mean: integrate.quad(lambda u: at(u) * pdf(u, mean), max(c, mean - 60), mean + 60, points=[max(c, mean)], limit=200)[0] / (1 - cdf(c, mean))
+                return integrate.fixed_quad(np.vectorize(lambda z: stats.norm.pdf(z) * given(m + sd * z)), -7, 7, n=60)[0]
+            mean = moment(lambda u: u)
+            spread = math.sqrt(moment(lambda u: (u - mean) ** 2))
+            assert abs(p["u.mean"][k] - mean) < 4.5 * spread / 200 and abs(p["u.sd"][k] / spread - 1) < 0.04, (drawn, c, p["u.mean"][k], mean, p["u.sd"][k], spread)
+            assert abs(p["y.mean"][k] - mean) < 4.5 * spread / 200 and abs(p["y.sd"][k] ** 2 / (spread ** 2 + 0.25) - 1) < 0.08, (drawn, c, p["y.sd"][k])
+        return p
+
+    of("Normal(mean = m, sd = 1)", lambda u, m: stats.norm.cdf(u, m), lambda u, m: stats.norm.pdf(u, m))
+    of("StudentT(df = 9, mean = m, sd = 1)", lambda u, m: stats.t.cdf(u, 9, m), lambda u, m: stats.t.pdf(u, 9, m))
+    p = of("mixture(0.3, Normal(mean = m, sd = 1), Normal(mean = m + 2, sd = 0.5))",
+           lambda u, m: 0.3 * stats.norm.cdf(u, m) + 0.7 * stats.norm.cdf(u, m + 2, 0.5),
+           lambda u, m: 0.3 * stats.norm.pdf(u, m) + 0.7 * stats.norm.pdf(u, m + 2, 0.5))
+    assert abs(p["u.part.mean"][0] - 0.3) < 0.01, p["u.part.mean"]
+    seen = Predicted(model.replace("DRAWN", "Normal(mean = m, sd = 1)"), {"c": [0.0, -1], "y": [0.7, 0.2]})
+    data = {"c": [0.0, -1], "y": [0.7, 0.2]}
+    assert np.all(seen.predict(data)["u.mcse"] == 0)  # an observation depends on u: its factor
+    return f"sds {np.round(p['u.sd'], 3)}"
+
+
 if __name__ == "__main__":
     finish()

@@ -423,6 +423,42 @@ def tails():
 
 
 @check
+def far_below():
+    """Probabilities and rates below the smallest number, of a softmax, ordered categories, counts, sticks, parts of a mixture and
+    log links: their logarithms have all digits, from -1 to -2000."""
+    far = np.array([0.0, -1.0, -300.0, -700.0, -744.5, -750.0, -2000.0])
+    u = np.stack([far, np.zeros(7), np.full(7, -0.5)], 1)
+    log_p = u - logsumexp(u, axis=1, keepdims=True)
+    first = np.zeros(7, int)
+    known = "model m { plate n; plate k = 3; data u[n, k] : real; "
+    softmax = Scored(known + "observe o[n] ~ Categorical(softmax(u[n])) over k; }", {"u": u, "o": first})
+    said = same(softmax.score({"u": u, "o": first}), log_p[:, 0].sum(), 7, 1e-12)
+    counts = np.tile([2, 1, 3], (7, 1))
+    rows_of_counts = Scored(known + "observe o[n] ~ Multinomial(softmax(u[n])) over k; }", {"u": u, "o": counts})
+    same(rows_of_counts.score({"u": u, "o": counts}), (log_p @ [2, 1, 3] + math.log(60)).sum(), 7, 1e-12)
+    gate = Scored(known + "const mu[k]; z[n] ~ Categorical(softmax(u[n])); observe o[n] ~ Normal(mean = mu[z[n]], sd = 1); }",
+                  {"u": u, "o": np.zeros(7), "mu": [0, 2000, 3000]})
+    parts = logsumexp(log_p + norm.logpdf(0, [0, 2000, 3000], 1), axis=1).sum()
+    same(gate.score({"u": u, "o": np.zeros(7)}), parts, 7, 1e-12)
+    cuts, at = np.array([-0.5, 1.5]), np.concatenate([far, -far])
+    log_logistic = lambda x: -np.logaddexp(0, -x)
+    ordered = Scored("model m { plate n; plate k = 3; plate g = 2; data c[g] : real; data t[n] : real; observe o[n] ~ Categorical(ordered_logistic(t[n], c)) over k; }",
+                     {"c": cuts, "t": at, "o": np.zeros(14, int)})
+    middle = log_logistic(at - cuts[0]) + log_logistic(cuts[1] - at) + math.log(-math.expm1(cuts[0] - cuts[1]))
+    for k, want in enumerate([log_logistic(cuts[0] - at), middle, log_logistic(at - cuts[1])]):
+        same(ordered.score({"c": cuts, "t": at, "o": np.full(14, k)}), want.sum(), 14, 1e-12)
+    rates = "model m { plate n; data t[n] : real; a ~ Normal(mean = 0, sd = 1); observe o[n] ~ %s; }"
+    x = np.array([0.0, 1, 3, 2, 1, 5, 7])
+    counts = Scored(rates % "Poisson(2 * exp(t[n] + a))", {"t": np.zeros(7), "o": x})
+    log_rate = far + counts.posterior["a.mean"] + math.log(2)
+    same(counts.score({"t": far, "o": x}), (x * log_rate - np.exp(log_rate)).sum() - sum(math.lgamma(v + 1) for v in x), 7, 1e-12)
+    times = Scored(rates % "Gamma(shape = 2, rate = exp(t[n] + a))", {"t": np.zeros(7), "o": x + 1})
+    log_rate = far + times.posterior["a.mean"]
+    same(times.score({"t": far, "o": x + 1}), (2 * log_rate + np.log(x + 1) - np.exp(log_rate) * (x + 1)).sum(), 7, 1e-12)
+    return said
+
+
+@check
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
     assert "'theta' has an element for each" in Scored("models/hierarchical/hierarchical_normal.lehr", schools).score(schools, code=2)

@@ -238,7 +238,6 @@ def totals_from_data():
 
 
 @check
-@check
 def truncated_beside_values():
     """Values of some elements of a latent variable with limits: the others are truncated, as without any."""
     model = "model m { plate n; x[n] ~ Normal(mean = 0, sd = 1) above 0.5; observe y[n] ~ Normal(mean = x[n], sd = 1); }"
@@ -251,6 +250,60 @@ def truncated_beside_values():
     return f"least {x.min():.4f}, p {found.pvalue:.2f}"
 
 
+@check
+def truncated_with_hidden_variables():
+    """Student's t within limits, in the middle and in both tails, has its weights given the values: precisions are known again by
+    them. A mixture within limits has the share of its parts that lies there."""
+    low = np.repeat([-1e9, -1.5, -1e9, 3.0, 1000.0, -1.0], 4000)
+    high = np.repeat([-1.0, 0.5, 40.0, 1e9, 1e9, -0.99], 4000)
+    model = """model m { plate n; data low[n] : real; data high[n] : real; u[n] ~ StudentT(df = DF, mean = -0.5, sd = 2) above low[n] below high[n]; }"""
+    least = 1.0
+    for df in (3, 1, 40):
+        out = simulate(model.replace("DF", str(df)), data={"low": low, "high": high})
+        t = stats.t(df, -0.5, 2)
+        for k in range(6 if df < 40 else 4):
+            at = slice(4000 * k, 4000 * (k + 1))
+            u, a, b = out["u"][at], low[at][0], high[at][0]
+            # In the upper tail by the survival function, which has the digits there.
+            share = (t.sf(u) - t.sf(b)) / (t.sf(a) - t.sf(b)) if a > 0 else (t.cdf(u) - t.cdf(a)) / (t.cdf(b) - t.cdf(a))
+            weight = stats.gamma((df + 1) / 2).cdf(out["u.weight"][at] * (df + ((u + 0.5) / 2) ** 2) / 2)
+            least = min(least, stats.kstest(share, "uniform").pvalue, stats.kstest(weight, "uniform").pvalue)
+            assert least > 1e-4, (df, k, least)
+    parts = "model m { plate n; u[n] ~ mixture(0.7, Normal(mean = 0, sd = 1), Normal(mean = 5, sd = 2)) above 1.5; }"
+    out = simulate(parts, "--sizes", "n=20000")
+    mass = np.array([0.7, 0.3]) * [stats.norm.sf(1.5), stats.norm.sf(1.5, 5, 2)]
+    share = mass[0] / mass.sum()
+    whole = lambda x: 1 - (0.7 * stats.norm.sf(x) + 0.3 * stats.norm.sf(x, 5, 2)) / mass.sum()
+    found = stats.kstest(out["u"], whole).pvalue
+    assert found > 1e-4, found
+    return small(part=z_mean(out["u.part"], share)) + f", least p {min(least, found):.2g}"
+
+
+@check
+def limits_that_weigh_a_parent():
+    """A fit counts limits as an observation of what the number depends on, and a simulation does not: one warning says so. Not where
+    all is data, nor where one limit is the mean, so that each half has the same density."""
+    model = "model m { plate n = 5; m ~ Normal(mean = 0, sd = 1); s ~ Gamma(shape = 2, rate = 1); u[n] ~ DRAWN; observe y[n] ~ Normal(mean = u[n] + m, precision = s); }"
+    with temporary() as folder:
+        def said(drawn, *arguments):
+            path = write(f"{folder}/m.lehr", model.replace("DRAWN", drawn))
+            return lehr("simulate", path, "--out", f"{folder}/o.json", *arguments).stderr
+
+        known = ["--data", write_json(f"{folder}/d.json", {"m": 0.5})]  # latent in the fit
+        warned = said("Normal(mean = m, sd = 1) above 0")
+        assert warned.count("warning") == 1 and "'u' is drawn within its limits given 'm'" in warned, warned
+        assert "given 'm'" in said("StudentT(df = 3, mean = m, sd = 1) below 1")
+        assert "given 's'" in said("Normal(mean = 0.5, precision = s) above 0")
+        assert "given 'm'" in said("Normal(mean = m, sd = 1) above 0", *known)
+        for none in (said("Normal(mean = 2, sd = 1) above 0"), said("Normal(mean = 2, precision = s) above 2"),
+                     said("Normal(mean = m, sd = 1)")):
+            assert "limits" not in none, none
+        refused = lehr("calibrate", write(f"{folder}/m.lehr", model.replace("DRAWN", "Normal(mean = m, sd = 1) above 0")), code=3).stderr
+        assert "'u' has limits and depends on 'm'" in refused, refused
+    return "one warning"
+
+
+@check
 def calibrated():
     """Parameters from the prior have uniform ranks in exact posteriors of their data (Cook, Gelman & Rubin 2006)."""
     model = """model m { plate n; plate g; data size_of[n] : g;

@@ -134,6 +134,7 @@ def refusals(tmp):
         "b ~ Bernoulli(0.3); a ~ Normal(mean = 0, precision = 1);"
         "observe x[n] ~ Normal(mean = a * b, precision = 1); guide joint(a, b);": "a category and a number share its factor",
         "mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); guide point(mu);": "it is a point",
+        "mu ~ Normal(mean = 0, precision = 1) above -9; observe x[n] ~ Normal(mean = mu, precision = 1);": "it lies between limits",
         "mu[n] ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu[n], precision = 1);": "nothing is carried on",
     }.items():
         write(f"{tmp}/model.lehr", f"model m {{ plate n; {text} }}")
