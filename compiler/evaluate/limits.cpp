@@ -8,7 +8,6 @@
 #include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/log_sum_exp.h"
 #include "compiler/math/compound_draw.h"
-#include "compiler/math/special.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -16,19 +15,19 @@ namespace {
 
 using namespace model;
 
-/// Returns the log probability that a standard Normal number lies between a and b.
-double log_mass(double a, double b) {
-  if (a > 0) return math::log_tail_value(a) + std::log1p(-std::exp(math::log_tail_value(b) - math::log_tail_value(a)));
-  if (b < 0) return log_mass(-b, -a);
-  return std::log1p(-std::exp(math::log_tail_value(b)) - std::exp(math::log_tail_value(-a)));
-}
-
-/// Returns the log probability of the limits under the present part of a mixture of Normal numbers.
+/// Returns the log probability of the limits under the present part of a mixture, from the tail in which they lie.
 double log_mass_of_part(const ModelEvaluator& f, const Statement& s, const IndexValues& at) {
-  const math::Environment p = f.parameters(s, at);
-  const double mean = p.symbols.at("mean").values[0], root = std::sqrt(p.symbols.at("precision").values[0]);
+  const math::FamilyRow& row = *f.distribution(s, at).family;
+  math::Environment p = f.parameters(s, at);
   const auto [lower, upper] = f.limits(s, at);
-  return log_mass(root * (lower - mean), root * (upper - mean));
+  const auto log_tail = [&](const math::Expr& tail, double from, double none) {
+    if (std::isinf(from)) return none;
+    p.symbols["x"] = {0, {from}};
+    return math::evaluate(tail, p);
+  };
+  const double above = log_tail(*row.log_above, lower, 0), beyond = log_tail(*row.log_above, upper, -INFINITY);
+  const double below = log_tail(*row.log_below, upper, 0), before = log_tail(*row.log_below, lower, -INFINITY);
+  return above < below ? above + std::log1p(-std::exp(beyond - above)) : below + std::log1p(-std::exp(before - below));
 }
 
 /// Draws the part and the number in it.
@@ -76,7 +75,8 @@ bool is_cut_at_mean(const ModelEvaluator& f, const Statement& s) {
   std::vector<ExprId> means;
   for (const Distribution* d : distributions_of(s))
     for (const Parameter& p : d->parameters)
-      if (p.spelling->canonical == "mean") means.push_back(p.value);
+      if (std::ranges::find(d->family->location, p.spelling->canonical) != d->family->location.end())
+        means.push_back(p.value);
   if (!references_under(f.model(), means).empty()) return false;
   bool equal = true;
   IndexValues at = f.origin();

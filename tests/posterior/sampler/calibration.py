@@ -102,11 +102,20 @@ def too_narrow():
     return "factors that are too narrow are seen, exact ones pass"
 
 
+def within_limits():
+    """A number within limits and what the compiler adds to it are drawn together: the weight of a t, the part of a mixture."""
+    for drawn in ("StudentT(df = 3, mean = 0, sd = 1) below c[n]", "mixture(0.6, Normal(mean = 0, sd = 1), Normal(mean = -4, sd = 2)) below c[n]"):
+        text = f"model m {{ plate n; data c[n] : real; u[n] ~ {drawn}; observe y[n] ~ Normal(mean = u[n], sd = 0.5); }}"
+        names, ranks, _ = ranks_of("", text, [], {"c": [-1, -1, -2, 0.5]})
+        assert "u.1" in names and (uniform_p(ranks) > 1e-3 / len(names)).all(), f"{drawn}: {names} {uniform_p(ranks)}"
+    return "numbers within limits pass"
+
+
 def main():
     models = {k: v for k, v in simulated.all_models().items() if not chosen or k in chosen}
     values = {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for check in [] if chosen else [pool.submit(same_as_fits), pool.submit(too_narrow)]:
+        for check in [] if chosen else [pool.submit(same_as_fits), pool.submit(too_narrow), pool.submit(within_limits)]:
             print(check.result(), flush=True)
         for name, found in pool.map(calibrated, models.items()):
             print(f"{name}: " + ", ".join(f"{w} {p:.3f}" for w, p in found.items()), flush=True)
