@@ -6,7 +6,9 @@ so that a busy machine disturbs little. C++ beside Lehr begins at the same start
 three sweeps is printed. What compiles goes to ~/.cache/lehr-bench.
 
 usage: bench.py LEHR [--list] [--corpus FILE.ldac] [--corpus-500 FILE.ldac] [--topics K] [--precision double|float]
-                [--rounds N] [--json FILE] [--plot FILE.svg] [ROW ...]
+                [--rounds N] [--json FILE] [--plot FILE.svg] [--beside OTHER_LEHR] [ROW ...]
+
+--beside: another build of Lehr is the other side of rows beside kernels and plain programs, and of compile times.
 """
 import argparse
 import json
@@ -32,11 +34,13 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json")
     parser.add_argument("--plot")
+    parser.add_argument("--beside")
     options = parser.parse_intermixed_args()
     for name in options.rows:
         if name not in ROWS:
             parser.error(f"no row {name}; --list names them")
     options.lehr = os.path.abspath(options.lehr)
+    options.beside = options.beside and os.path.abspath(options.beside)
     small = os.path.join(ROOT, "models/data/topics/kos.ldac.gz")
     for name, large in {"corpus": "nyt.ldac", "corpus_500": "ap.ldac"}.items():
         path = os.path.join(ROOT, "../shared/data/corpora", large)

@@ -3,6 +3,7 @@
 A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a single sweep, divided by the sweeps:
 start, reading and compiling cancel. The others time their own sweeps, of which the median counts.
 """
+import copy
 import glob
 import hashlib
 import json
@@ -70,6 +71,12 @@ class Lehr:
             found = {name: file[name] for name in file.files}
         with open(os.path.join(out, "fit.json")) as file:
             return found | {"elbo": np.array(json.load(file)["elbo"])}
+
+    def other_build(self, program):
+        """The same model, data and options with another build of Lehr, which begins at a start of its own."""
+        other = copy.copy(self)
+        other.command = [program, *self.command[1:]]
+        return other
 
     def run(self, sweeps, options=()):
         """CPU seconds of a whole run, and its sweeps: one that comes to rest ends earlier."""

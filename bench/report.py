@@ -39,6 +39,13 @@ def pairs(title, sides, rounds, differences=None):
     return result
 
 
+def beside_build(title, lehr, options):
+    """Sweeps of two builds of Lehr, with an ELBO in each and without."""
+    other = lehr.other_build(options.beside)
+    return {"with": pairs(f"{title}: ELBOs", {"lehr": lehr.seconds, "other build": other.seconds}, options.rounds),
+            "sides": pairs(f"{title}: no ELBOs", {"lehr": lehr.without_elbos, "other build": other.without_elbos}, options.rounds)["sides"]}
+
+
 def machine():
     """The processor, how many, and how busy they are."""
     with open("/proc/cpuinfo") as f:

@@ -38,12 +38,20 @@ def example(path):
 
 def compile_times(options, directory):
     """seconds to compile the example models, and by the number of observations"""
-    found = {}
+    found, others = {}, {}
     print("compile time of the example models, seconds (wall)")
     for path in sorted(glob.glob(os.path.join(ROOT, "models/*/*.lehr"))):
         name = os.path.basename(path)[:-5]
         found[name] = compile_seconds([options.lehr] + example(path), options.rounds)
-        print(f"  {name:<28} {found[name]:.3f}", flush=True)
+        print(f"  {name:<28} {found[name]:.3f}", end="", flush=True)
+        if options.beside:
+            try:
+                others[name] = compile_seconds([options.beside] + example(path), options.rounds)
+            except SystemExit:
+                print("  does not run in the other build", end="")
+        print(f"  {others[name]:.3f}" if name in others else "", flush=True)
+    if others:
+        print(f"sums of those that both compile: {sum(found[n] for n in others):.2f}, other build {sum(others.values()):.2f}", flush=True)
     print("compile time by the number of observations, seconds (wall)")
     rng = np.random.default_rng(0)
     shapes = {"gmm_normal_wishart": lambda n: {"x": rng.normal(size=(n, 2))},

@@ -6,7 +6,7 @@ import numpy as np
 import data
 import measure
 from measure import Lehr
-from report import pairs
+from report import beside_build, pairs
 
 PASSES = 20  # over the local variables of a document
 POINTS, DIMENSION, COMPONENTS = 100_000, 16, 32
@@ -15,6 +15,8 @@ PEERS = ["/usr/bin/python3", "bench/peers.py"]
 
 
 def beside_kernel(title, lehr, source, sizes, options, others=(), sweeps=6):
+    if options.beside:
+        return beside_build(title, lehr, options)
     kernel = [measure.compiled(source, sizes)]
     sides = {"lehr": lehr.seconds, "lehr without ELBOs": lehr.without_elbos,
              "hand-written kernel": lambda: measure.own_sweeps([*kernel, lehr.directory, sweeps]),

@@ -3,7 +3,7 @@ does in every sweep, and once more without."""
 import data
 import measure
 from measure import Lehr
-from report import pairs
+from report import beside_build, pairs
 
 # sizes that the C++ is compiled for, constants of the model, data
 MODELS = {
@@ -25,6 +25,8 @@ def row(model):
         arrays = make()
         lehr = Lehr(options.lehr, measure.model_file(model), directory, arrays, ["--set", *constants] if constants else [],
                     locals_too=True)
+        if options.beside:
+            return beside_build(model, lehr, options)
         programs = {"C++ written at once": [measure.compiled(f"plain/{model}.cpp", sizes)],
                     **({"C++ with the ELBO": [measure.compiled(f"plain/{model}.cpp", sizes | {"BOUND": 1})]} if model in BOUNDS else {}),
                     "NumPy": ["/usr/bin/python3", "bench/plain_numpy.py", model]}
