@@ -283,9 +283,10 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
   });
 }
 
-/// An inverse gamma has the density x^-a exp(-b / x) dx / x. With w times the natural parameters it is proper for every
-/// w above 0 if that of log x is -a; with -a - 1, it is not where w (a + 1) is below 1. In D dimensions, df - D + 1
-/// takes the place of a. A precision with the D numbers that it scales has a - 1 + D / 2, which stands for a, too.
+/// An inverse gamma has the density x^(-a - 1) exp(-b / x). With w times the natural parameters it is improper where
+/// w (a + 1) is at most 1. There, the natural parameter of log x is taken with respect to dx / x, where it is -a: times
+/// w it is proper for every w above 0. In D dimensions, df - D + 1 takes the place of a. A precision with the D numbers
+/// that it scales has a - 1 + D / 2, which stands for a, too.
 void Updates::keep_proper(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const conditionals::Block& block = s_.conditionals[b];
   const auto has = [&](math::Stat stat) {
@@ -300,7 +301,10 @@ void Updates::keep_proper(BlockId b, const std::vector<ExprId>& element, const N
   if (matrix || scales) measure = b_.to_f64(b_.extent(parameter_formulas(b, element).extent));
   if (scales) measure = b_.sub(b_.f(1), b_.mul(b_.f(0.5), measure));
   const ExprId heat = b_.sub(weight(s_.local[b.index()] ? Weight::local : Weight::global), b_.f(1));
-  b_.add_to(n.buffers.at(stat), natural_address(b, element, n, {}), b_.mul(heat, measure));
+  const std::vector<ExprId> at = natural_address(b, element, n, {});
+  const ExprId natural = b_.load(n.buffers.at(stat), at), limit = b_.neg(measure);
+  const ExprId is_proper = scales ? b_.less(limit, natural) : b_.less(natural, limit);
+  b_.add_to(n.buffers.at(stat), at, b_.select(is_proper, b_.f(0), b_.mul(heat, measure)));
 }
 
 void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,

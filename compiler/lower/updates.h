@@ -95,8 +95,8 @@ class Updates : Part {
   /// blocks move by a step of the size Weight::step; drawn blocks get a draw. The emitted code fails with kFailBlock +
   /// BlockId if the factor is improper, unless the hooks are tolerant.
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
-  /// Emits code that makes the weight of all natural parameters of an inverse gamma or inverse Wishart, which is a
-  /// temperature, leave it proper: those of log x are with respect to dx / x.
+  /// Emits code that makes an inverse gamma or inverse Wishart proper whose natural parameters a temperature has
+  /// scaled: where they are improper with respect to dx, they are taken with respect to dx / x.
   void keep_proper(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,

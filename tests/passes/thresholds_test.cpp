@@ -140,9 +140,10 @@ const std::set<std::string> kConstants{
     "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
     "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "lower/draws.kKinds",
     "loops/loops.kLogZero", "lower/lower_update.kUnitNormalEntropy", "lower/lower_update.kTrusted",
-    "loops/interpret.kPoison", "lower/lower.kFailBlock", "lower/lower.kFailData", "lower/fused_element.kUnderflow",
-    "native/lower.kFlushToZero", "native/special_functions.kInfinity", "native/special_functions.kNaN",
-    "native/special_functions.kRound", "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
+    "lower/lower_terms.kLeast", "loops/interpret.kPoison", "lower/lower.kFailBlock", "lower/lower.kFailData",
+    "lower/fused_element.kUnderflow", "native/lower.kFlushToZero", "native/special_functions.kInfinity",
+    "native/special_functions.kNaN", "native/special_functions.kRound", "native/special_functions.kSmallest",
+    "native/special_functions.kHalfLogTwoPi"};
 
 /// Returns the thresholds with one at another value.
 Thresholds moved_to(const ThresholdCase& moved, double value) {
