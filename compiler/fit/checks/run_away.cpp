@@ -177,6 +177,8 @@ class Displacements {
 
 std::optional<Part> Displacements::leave_together(const std::vector<Part>& improper) const {
   const Engine& engine = instance_.engine();
+  // The expectations of a chain follow from its potentials, which this does not move.
+  if (std::ranges::any_of(machine::parameters_of(engine.model()), &machine::ParameterRow::chain)) return std::nullopt;
   std::vector<std::vector<double>> from;
   engine.load(state_);
   for (const std::span<double> x : locations())
