@@ -300,8 +300,7 @@ std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId proba
   if (!of.shape.empty()) return std::nullopt;
   const double x = of.values[0];
   if (link->function == Function::probit) return std::pair(math::log_tail_value(-x), math::log_tail_value(x));
-  const double small = std::log1p(std::exp(-std::abs(x)));
-  return std::pair(std::min(x, 0.0) - small, std::min(-x, 0.0) - small);
+  return std::pair(log_logistic(x), log_logistic(-x));
 }
 
 namespace {

@@ -14,9 +14,6 @@ namespace {
 
 using namespace model;
 
-/// Returns log(logistic(x)).
-double log_logistic(double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x))); }
-
 /// Returns the log of a category's probability under `ordered_logistic`: that of a logistic number between two cuts.
 double log_between_cuts(const ModelEvaluator& f, const OrderedLogistic& o, const IndexValues& at, std::size_t i) {
   const double location = f.entry(o.location, at);

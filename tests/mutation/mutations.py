@@ -479,7 +479,7 @@ m("if (s.part && model::is_part_of(m_, s, v) && «has_gaps(s.variable)») return
 m("return add(std::move(out), scale(a_, a_.number(«-1»), std::move(values)));", "0", "posterior_missing_rows")
 m("return select(r->condition, «binary(op, left, r->if_true)», binary(op, left, r->if_false));", "binary(op, right, right)", "posterior_missing_rows|loops")
 m("return std::log(cumulative(t, above ? «2 * p[1] - limit» : limit));", "limit", "posterior_score")
-m("return std::pair(«std::min(x, 0.0) - small», std::min(-x, 0.0) - small);", "std::log(1.0 / (1.0 + std::exp(-x)))", "posterior_score")
+m("return std::pair(«log_logistic(x)», log_logistic(-x));", "std::log(1.0 / (1.0 + std::exp(-x)))", "posterior_score")
 m("put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), «b_.mul(coef(log, env), times)»));", "coef(log, env)", "posterior_links_used")
 
 m = area("starting values and moves", "native_shares")
