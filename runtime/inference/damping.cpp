@@ -74,7 +74,7 @@ std::int32_t Damping::end(std::int32_t status, Elbo& elbo, const PlaneSteps::Obj
   });
   if (judged_.by_planes) planes_.made_by(e_.snapshot([&] { return planes_.take_planes(); }));
   else if (!judged_.shortened) planes_.made_by(before_);
-  before_ = nullptr;
+  e_.drop(before_);
   elbo = judged_.elbo;
   return judged_.status;
 }

@@ -188,13 +188,26 @@ std::int32_t Engine::elbo(Elbo& out) const {
   return learnt.status;
 }
 
-Arrays Engine::save() const {
-  Arrays out;
-  for (const std::int64_t b : state_buffers()) {
+Arrays Engine::save(Arrays spare) const {
+  const std::vector<std::int64_t> buffers = state_buffers();
+  spare.resize(buffers.size());
+  auto to = spare.begin();
+  for (const std::int64_t b : buffers) {
     const std::span<const double> x = reals(b);
-    out.emplace_back(x.begin(), x.end());
+    to++->assign(x.begin(), x.end());
   }
-  return out;
+  return spare;
+}
+
+void Engine::drop(Snapshot& saved) const {
+  // Every snapshot is made as arrays that are not constant.
+  if (saved.use_count() == 1) spare_ = std::move(*std::const_pointer_cast<Arrays>(saved));
+  saved.reset();
+}
+
+void Engine::revert(Snapshot& saved) const {
+  load(saved);
+  drop(saved);
 }
 
 void Engine::load(const Arrays& saved) const {

@@ -156,15 +156,20 @@ class Engine {
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
   std::vector<std::int64_t> state_buffers() const;
   /// Returns a copy of the buffers of state_buffers(), one array each. With a window the arrays of factors of items are
-  /// empty.
-  Arrays save() const;
+  /// empty. `spare` may be discarded arrays, whose memory is then reused.
+  Arrays save(Arrays spare = {}) const;
   /// Copies buffers of save() back, and marks cached reductions and the sums of parts as invalid. Throws ReplayMismatch
   /// if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
   /// Returns a snapshot of q, registered in the journal, so that a resumed run gets the same.
   Snapshot snapshot_state() const {
-    return snapshot([&] { return save(); });
+    return snapshot([&] { return save(std::exchange(spare_, {})); });
   }
+  /// Drops a snapshot of q; if nothing else refers to it, the next one reuses its memory. Where a state is large, new
+  /// memory takes more time than the copy.
+  void drop(Snapshot& saved) const;
+  /// Copies a snapshot of q back, as load() does, and drops it.
+  void revert(Snapshot& saved) const;
   /// Returns a snapshot of the global parameters. `spare` may be discarded arrays, whose memory is then reused.
   std::shared_ptr<Arrays> snapshot_parameters(Arrays spare = {}) const {
     return snapshot([&] { return global_parameters(std::move(spare)); });
@@ -210,6 +215,7 @@ class Engine {
   std::unique_ptr<Workers> workers_;           // threads that divide work on items among them
   std::unique_ptr<IncrementalBatches> parts_;  // state of incremental sweeps
   Journal* journal_ = nullptr;                 // journal of the caller; null: results are not recorded
+  mutable Arrays spare_;                       // memory of a dropped snapshot
 };
 
 }  // namespace lehr

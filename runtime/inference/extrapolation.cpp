@@ -161,7 +161,7 @@ bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   const Step step = e_.recorded([&] { return extrapolate(); });
   limited_ = step.limited;
   if (step.moved) start_ = e_.snapshot([&] { return Arrays{coordinates_of(e_)}; });
-  else e_.load(before_);
+  else e_.revert(before_);
   return step.moved;
 }
 
@@ -216,7 +216,7 @@ void Extrapolation::accept_or_undo(bool succeeded, Elbo& elbo) {
     ++count_.accepted;
     damping_ = std::max(kDamping, damping_ / kLessDamping);
     if (limited_) longest_ *= kLonger;
-    before_ = nullptr;
+    e_.drop(before_);
     return;
   }
   ++count_.refused;
@@ -224,7 +224,7 @@ void Extrapolation::accept_or_undo(bool succeeded, Elbo& elbo) {
   longest_ = std::max(kShortestTrust, longest_ / kLonger);
   last_.erase(last_.begin(), last_.end() - 1);
   start_ = nullptr;
-  e_.load(std::exchange(before_, nullptr));
+  e_.revert(before_);
   elbo = elbo_;
 }
 

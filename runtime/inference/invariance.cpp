@@ -211,27 +211,26 @@ bool Invariances::try_change(const Elbo& elbo, double least) {
       if (!change_ && step_.empty()) find(index, least);  // a replay ended here
       return apply(index);
     });
-    if (!changed) e_.load(before_);
+    if (!changed) withdraw();
     return changed;
   }
   return false;
 }
 
-void Invariances::withdraw() { e_.load(std::exchange(before_, nullptr)); }
+void Invariances::withdraw() { e_.revert(before_); }
 
 bool Invariances::accept_or_undo(bool succeeded, Elbo& elbo) {
   Attempts& tried = shifted_ ? shifts_ : basis_changes_;
   if (succeeded && elbo.value >= elbo_.value) {
     ++tried.accepted;
     pause_ = 1;
-    before_.reset();
+    e_.drop(before_);
     return true;
   }
   ++tried.refused;
   wait_ = pause_;
   pause_ *= 2;
-  e_.load(before_);
-  before_.reset();
+  withdraw();
   elbo = elbo_;
   return false;
 }
