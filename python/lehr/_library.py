@@ -236,6 +236,8 @@ def _readable(name: str, value: Any) -> np.ndarray:
         raise DataError(f"{name}: error: an array of {array.dtype} is none of numbers\n  note: {_CURES[array.dtype.kind]}")
     if np.ma.isMaskedArray(value):
         array = np.ma.filled(np.ma.asarray(value, np.float64), np.nan)
+    if array.dtype.kind == "O":
+        array = np.array([math.nan if _is_none(x) else x for x in array.flat], object).reshape(array.shape)
     if array.dtype in _TYPES and array.flags.aligned and all(
             s >= 0 and s % array.itemsize == 0 for s in array.strides):
         return array

@@ -28,6 +28,15 @@ def _is_rows(value: Any) -> bool:
         len({np.shape(row) for row in value}) > 1
 
 
+def _columns(value: Any) -> Optional[list[str]]:
+    """The names of the columns of a data frame (pandas, Polars, ...); None of other values, and where they are not text."""
+    names = getattr(value, "columns", None)
+    if names is None or not hasattr(value, "__getitem__"):
+        return None
+    listed = list(names)
+    return [str(name) for name in listed] if listed and all(isinstance(name, str) for name in listed) else None
+
+
 def _no_labels(y: Any) -> None:
     """What scikit-learn passes besides X is None for models without labels."""
     if y is not None:
@@ -59,6 +68,7 @@ class Model:
 
     def _compile(self, text: str, settings: dict[str, Any]) -> None:
         self._made_of = (text, settings)
+        self._labels = settings["labels"]  # those that are given, without those of columns
         self._program = _library.Program(text, settings)
         self._fit: Optional[_library.Fit] = None
 
@@ -69,11 +79,12 @@ class Model:
             with tempfile.TemporaryDirectory() as directory:
                 self.save(directory)
                 files = {path.name: path.read_bytes() for path in Path(directory).iterdir()}
-        return {"source": self.source, "made_of": self._made_of, "files": files}
+        return {"source": self.source, "made_of": self._made_of, "labels": self._labels, "files": files}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.source = state["source"]
         self._compile(*state["made_of"])
+        self._labels = state["labels"]
         if state["files"]:
             with tempfile.TemporaryDirectory() as directory:
                 for name, content in state["files"].items():
@@ -99,16 +110,20 @@ class Model:
             on_sweep: Optional[OnSweep] = None, **options: Any) -> "Model":
         """Fits the model by the options of `lehr fit`, '_' for '-': method, max_iter, restarts, seed, anneal, ...
 
-        X: the array of the one observed variable, or arrays by name. Rows of different lengths are lists of arrays,
-        `lehr.Ragged`, or a sparse matrix of counts. sample_weight: how many copies each item stands for, where the model
+        X: the array of the one observed variable, or arrays by name: a dictionary, or a data frame with a column for each.
+        Where an array has two axes, the columns of a data frame name the elements of its last plate. Rows of different
+        lengths are lists of arrays, `lehr.Ragged`, or a sparse matrix of counts. sample_weight: how many copies each item stands for, where the model
         has `plate n times NAME`. init: a fitted model to start from, or a kind of start. on_sweep: called with (restart,
         iteration, elbo, temperature) after every sweep; False ends the fit, which keeps what it has. So does
         KeyboardInterrupt, which is raised again.
         """
         _no_labels(y)
-        data = self._weighted(X, sample_weight)
         start, options = self._start(init, options)
-        return self._ended(*self._program.fit(data, options, start, on_sweep))
+        program, made_of = self._with_columns(X)
+        data = self._weighted(X, sample_weight, made_of[1]["labels"])
+        fit, raised = program.fit(data, options, start, on_sweep)
+        self._program, self._made_of = program, made_of
+        return self._ended(fit, raised)
 
     def fit_many(self, datasets: Sequence[Data], *, init: Union["Model", str, None] = None, **options: Any) -> Fits:
         """Fits each of many data sets by the options of `fit`, several at a time, and compiles once for all alike.
@@ -117,8 +132,9 @@ class Model:
         fits. A data set that cannot be fitted leaves the others as they are. This model stays as it is.
         """
         start, options = self._start(init, options)
-        made, refused = self._program.fit_many(datasets, self._bind, options, start)
-        fits = Fits(made, refused, self._with_fit)
+        program, made_of = self._with_columns(next(iter(datasets), None))
+        made, refused = program.fit_many(datasets, lambda X: self._bind(X, made_of[1]["labels"]), options, start)
+        fits = Fits(made, refused, lambda fit: self._with_fit(fit, program, made_of))
         warned = np.flatnonzero(np.nan_to_num(fits.table["warnings"]) > 0)
         if warned.size:
             warnings.warn(f"{warned.size} of {len(fits)} fits have warnings: fits[{warned[0]}].warnings_, ...", FitWarning,
@@ -139,10 +155,10 @@ class Model:
                              f"  note: a start is a fitted lehr.Model, lehr.load(directory), or the name of a kind of start")
         return start, options
 
-    def _with_fit(self, fit: _library.Fit) -> "Model":
-        """A model of the same program with this fit."""
+    def _with_fit(self, fit: _library.Fit, program: _library.Program, made_of: tuple[str, dict[str, Any]]) -> "Model":
+        """A model of this program with this fit."""
         out = Model.__new__(Model)
-        out.source, out._made_of, out._program = self.source, self._made_of, self._program
+        out.source, out._made_of, out._program, out._labels = self.source, made_of, program, self._labels
         out._take(fit)
         return out
 
@@ -160,8 +176,8 @@ class Model:
         data = self._weighted(X, sample_weight)
         return self._ended(*self._program.update(self._fit, forget, data, options, on_sweep))
 
-    def _weighted(self, X: Data, sample_weight: Any) -> dict[str, Any]:
-        data = self._bind(X)
+    def _weighted(self, X: Data, sample_weight: Any, labels: Optional[Mapping[str, Sequence[str]]] = None) -> dict[str, Any]:
+        data = self._bind(X, labels)
         if sample_weight is not None:
             data[self._weights()] = np.asarray(sample_weight, np.float64)
         return data
@@ -321,13 +337,54 @@ class Model:
         return {plate: size for plate, size in self.summary_["sizes"].items()
                 if plate in named and plate not in sized and plate != self._items()}
 
-    def _bind(self, X: Data) -> dict[str, Any]:
-        """Arrays by name."""
+    def _plates(self, name: str) -> list[str]:
+        """The plates of the axes of data; none if the model has no data of this name."""
+        return next((d["axes"] + d["event"] for d in self._program.description["data"] if d["name"] == name), [])
+
+    def _given(self, X: Data) -> dict[str, Any]:
+        """Arrays and data frames by name. A data frame with columns for arrays of one axis is a table of them."""
         if X is None:
             return {}
-        given = dict(X) if isinstance(X, Mapping) else {self._observed()["name"]: X}
+        if isinstance(X, Mapping):
+            return dict(X)
+        columns = _columns(X) or []
+        if any(len(self._plates(name)) == 1 for name in columns):
+            return {name: X[name] for name in columns if self._plates(name)}
+        return {self._observed()["name"]: X}
+
+    def _with_columns(self, X: Data) -> tuple[_library.Program, tuple[str, dict[str, Any]]]:
+        """The program, and what it is made of, with the columns of data frames as the names of elements of plates that
+        have none."""
+        labels = dict(self._labels)
+        for name, value in self._given(X).items():
+            columns, plates = _columns(value), self._plates(name)
+            if columns and len(plates) > 1:
+                labels.setdefault(plates[-1], columns)
+        text, settings = self._made_of
+        if labels == settings["labels"]:
+            return self._program, self._made_of
+        settings = {**settings, "labels": labels}
+        return _library.Program(text, settings), (text, settings)
+
+    def _in_order(self, name: str, frame: Any, labels: Optional[Mapping[str, Sequence[str]]]) -> Any:
+        """The columns of a data frame in the order of the elements that have their names; as they are if none has."""
+        columns, plates = _columns(frame), self._plates(name)
+        if labels is None:
+            labels = self.summary_["labels"] if self._fit else self._labels
+        elements = list(labels.get(plates[-1], [])) if columns and len(plates) > 1 else []
+        if not columns or not set(columns) & set(elements):
+            return frame
+        if sorted(columns) != sorted(elements):
+            wrong = next((f"column {column!r} is no element" for column in columns if column not in elements), "") or \
+                next((f"there is no column {e!r}, an element" for e in elements if e not in columns), "two columns have the name of an element")
+            raise DataError(f"{name}: error: {wrong} of plate '{plates[-1]}'\n  note: its elements are {', '.join(elements)}")
+        return frame[elements]
+
+    def _bind(self, X: Data, labels: Optional[Mapping[str, Sequence[str]]] = None) -> dict[str, Any]:
+        """Arrays by name. Columns of data frames are matched by `labels` of plates, those of the fit by default."""
         out: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in self._given(X).items():
+            value = self._in_order(name, value, labels)
             if _is_sparse(value):
                 out.update(self._counts(name, value))
             elif _is_rows(value):

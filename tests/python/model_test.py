@@ -41,7 +41,54 @@ def mixture(x=X, **options):
     return lehr.Model(MIXTURE).fit({"x": x, "weight": np.ones(len(x))}, **options)
 
 
+class Frame:
+    """A data frame with as much of pandas and Polars as the package uses."""
+
+    def __init__(self, **columns):
+        self.values, self.columns = columns, list(columns)
+
+    def __getitem__(self, which):
+        return self.values[which] if isinstance(which, str) else Frame(**{name: self.values[name] for name in which})
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(list(self.values.values()), dtype).T
+
+
 class ModelTest(unittest.TestCase):
+    def test_columns_of_data_frames(self):
+        """Columns are matched by name, later and in every data set; least squares is the reference."""
+        rng = np.random.default_rng(5)
+        a, b = rng.normal(3, 1, 40), rng.normal(50, 5, 40)
+        y = 2 * a - b
+        model = lehr.Model("""model line { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1e-6) over d;
+          observe y[n] ~ Normal(mean = dot(w, x[n]), sd = 1); }""")
+        model.fit({"x": Frame(a=a, b=b), "y": y})
+        self.assertEqual(model.posterior_["w"].coords, {"d": ["a", "b"]})
+        np.testing.assert_allclose(model.posterior_["w"].mean, [2, -1], atol=1e-3)
+        for again in (model, pickle.loads(pickle.dumps(model))):
+            np.testing.assert_allclose(again.predictive({"x": Frame(b=b, a=a)})["y.mean"], y, atol=1e-2)
+        for wrong, words in ((Frame(a=a, c=b), "'c' is no element"), (Frame(a=a), "no column 'b'"), (Frame(a=a, b=b, c=b), "'c' is no element")):
+            with self.assertRaisesRegex(lehr.DataError, words):
+                model.predictive({"x": wrong})
+        fits = model.fit_many([{"x": Frame(a=a, b=b), "y": y}, {"x": Frame(b=b, a=a), "y": y}, {"x": Frame(a=a, c=b), "y": y}])
+        np.testing.assert_array_equal(fits[0].posterior_["w"].mean, fits[1].posterior_["w"].mean)
+        self.assertRegex(str(fits.errors[2]), "'c' is no element")
+        model.fit({"x": Frame(c=a, d=b), "y": y})  # a new fit has the names of its own data
+        self.assertEqual(model.posterior_["w"].coords, {"d": ["c", "d"]})
+        given = lehr.Model(model._made_of[0], labels={"d": ["b", "a"]}).fit({"x": Frame(a=a, b=b), "y": y})
+        np.testing.assert_allclose(given.posterior_["w"].mean, [-1, 2], atol=1e-3)
+
+    def test_tables(self):
+        """A data frame with a column for each array is what the dictionary of its columns is."""
+        model = lehr.Model("""model groups { plate n; plate g; data of[n] : g; mu[g] ~ Normal(mean = 0, sd = 10);
+          observe y[n] ~ Normal(mean = mu[of[n]], sd = 1); }""")
+        columns = {"of": np.array(["p", "q", "p"], object), "other": np.array(["", "", "t"]), "y": np.array([1.0, 5.0, 2.0])}
+        model.fit(Frame(**columns))
+        np.testing.assert_allclose(model.posterior_["mu"].mean, [3 / 2.01, 5 / 1.01])
+        self.assertEqual(model.score(Frame(**columns)), model.score({name: columns[name] for name in ("of", "y")}))
+        missing = model.fit({"of": columns["of"], "y": np.array([1, None, 2], object)})
+        np.testing.assert_allclose(missing.posterior_["mu"].mean, [3 / 2.01, 0], atol=1e-12)
+
     def test_numbers_have_names(self):
         m = lehr.Model(MIXTURE, labels={"k": ["low", "high"]}).fit(X, sample_weight=np.ones(len(X)),
                                                                               search="none")
