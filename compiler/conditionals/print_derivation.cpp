@@ -184,7 +184,7 @@ std::string print_json(const Derivation& d) {
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);
-  out["caveats"] = texts_of(d.elbo_notes);
+  out["elbo_notes"] = texts_of(d.elbo_notes);
   out["invariances"] = d.invariances;
   return out.dump(2) + "\n";
 }

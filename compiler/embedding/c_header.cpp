@@ -120,7 +120,7 @@ int32_t {name}_gibbs_step(void* state, const {name}_data* data, uint64_t seed, u
 size_t {name}_draw_count(void* state);
 int32_t {name}_draw(void* state, double* values, size_t count);
 
-/* The log joint density of the data and the draw{caveats}. Errors: STATE, NULL, NOT_SWEPT, NOT_FINITE. */
+/* The log joint density of the data and the draw{elbo_notes}. Errors: STATE, NULL, NOT_SWEPT, NOT_FINITE. */
 int32_t {name}_log_joint(void* state, double* nats);
 
 /* Of it, the log density of the data and of their own variables. */
@@ -204,7 +204,7 @@ constexpr const char* kNoBatches = R"(
 
 /// Functions for the ELBO, scores and variational tempering.
 constexpr const char* kValues = R"(
-/* The evidence lower bound after the last step, at temperature 1, with all constants{caveats}. After a step on a
+/* The evidence lower bound after the last step, at temperature 1, with all constants{elbo_notes}. After a step on a
    minibatch it is an estimate from that batch. Errors: STATE, NULL, NOT_SWEPT, NOT_FINITE. */
 int32_t {name}_elbo(void* state, double* nats);
 
@@ -271,7 +271,7 @@ std::string filled(std::string text, const Embedding& e, const std::string& buil
   replace("{built}", built);
   replace("{kind}", e.draws ? "Gibbs sampling" : "Variational inference");
   replace("{batch}", e.batch);
-  replace("{caveats}", elbo_notes);
+  replace("{elbo_notes}", elbo_notes);
   replace("{space}", std::string(e.name.size(), ' '));
   replace("{{", "{");
   replace("}}", "}");

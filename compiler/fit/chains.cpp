@@ -157,6 +157,13 @@ std::span<const double> observed_values(const model::Model& m, const BoundData& 
   return {};
 }
 
+/// Returns true if the value of an expression is a link of any number: never 0 or 1, whatever data are in it.
+bool is_link(const model::Expr& e) {
+  if (const auto* f = std::get_if<model::Apply>(&e.node))
+    return f->function == math::Function::logistic || f->function == math::Function::probit;
+  return std::holds_alternative<model::Softmax>(e.node) || std::holds_alternative<model::OrderedLogistic>(e.node);
+}
+
 /// Returns true if the distribution may leave a value no probability for constants or data in its parameters: Zero(), a
 /// probability of 0 or 1, a number of trials. `chosen`: only where a latent variable chooses among the data.
 bool may_exclude_values(const model::Model& m, const model::Distribution& d, bool chosen) {
@@ -164,7 +171,7 @@ bool may_exclude_values(const model::Model& m, const model::Distribution& d, boo
   if (d.parameters.empty()) return !chosen;
   return std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
     const math::Support domain = p.spelling->domain;
-    if (domain != math::Support::unit && domain != math::Support::count) return false;
+    if ((domain != math::Support::unit && domain != math::Support::count) || is_link(m[p.value])) return false;
     const bool latent = !model::references_under(m, {p.value}).empty();
     if (const auto* n = std::get_if<model::Number>(&m[p.value].node); n && domain == math::Support::unit)
       return !chosen && (n->value == 0 || n->value == 1);

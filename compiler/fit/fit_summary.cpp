@@ -147,7 +147,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
               {"iterations", best.outcome.iterations},
               {"elbo", best.outcome.elbo},
-              {"elbo_caveats", texts_of(density::elbo_notes(m, c.density))},
+              {"elbo_notes", texts_of(density::elbo_notes(m, c.density))},
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
               {"rows", referenced_rows(m, data)},

@@ -83,7 +83,7 @@ Result<Fit> Program::load(const std::string& directory) const {
                  {fmt::format("its draws are in {}, which ArviZ and xarray read", kDrawsFile)}};
   nlohmann::json summary = nlohmann::json::parse(saved->summary);
   auto out = std::make_shared<Fit::Impl>();
-  for (const auto& note : summary.value("elbo_caveats", nlohmann::json::array()))
+  for (const auto& note : summary.value("elbo_notes", nlohmann::json::array()))
     out->elbo_notes.push_back(note.get<std::string>());
   for (const auto& warning : summary.value("warnings", nlohmann::json::array())) {
     Diagnostic w = make_warning(warning.value("text", ""));

@@ -53,7 +53,7 @@ std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& e
         return make(r, {MatrixVector{*left, *right}, {a[0]}, std::nullopt, expr.span});
       }
       if (a.size() == 1 && b.size() == 1) {
-        return refuse("write dot(a, b) for the inner product; element by element, give both an index");
+        return refuse("the inner product is `dot(a, b)`, the product of each element `diag(a) * b`");
       }
       return refuse("`*` joins a number with anything, and a matrix over (p, q) with a vector over q");
     case BinaryOp::divide:

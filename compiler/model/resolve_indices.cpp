@@ -252,7 +252,8 @@ std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& 
     return std::nullopt;
   }
   if (reference.indices.size() < axes.size()) {
-    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text, counted(axes.size(), "index", "indices"));
+    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text, counted(axes.size(), "index", "indices"))
+        .note("a vector is made of vectors, without the index of its elements: `let e = diag(a) * b`");
     return std::nullopt;
   }
   const auto split = reference.indices.begin() + static_cast<std::ptrdiff_t>(axes.size());

@@ -73,7 +73,7 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   if (!summary.contains("warnings"))
     out += text_element("p", "The fit did not record its warnings.", {{"class", "quiet"}});
   else if (out.empty()) out = text_element("p", "The fit gave no warning.");
-  const json elbo_notes = list_at(summary, "elbo_caveats");
+  const json elbo_notes = list_at(summary, "elbo_notes");
   for (const json& note : elbo_notes)
     if (note.is_string()) out += text_element("p", "The ELBO: " + note.get<std::string>() + ".");
   return out;

@@ -163,6 +163,8 @@ MODELS = [
 
 # Models in which a pattern stands: whitespace apart, the quoted text must be in one of them, or in a golden's model.
 PATTERNS = [
+    "model v { plate n; plate k; data a[k] : real; b[k] ~ Normal(mean = 0, sd = 1); c ~ MvNormal(mean = 0, precision = 1) over k;"
+    " let e = diag(a) * b; u ~ Normal(mean = dot(a, b), sd = 1); observe y[n] ~ Categorical(softmax(e)); }",
     "model a { plate n; plate d; plate n2 = n; data x[n] : vector over d; l ~ Normal(mean = 0, sd = 1);"
     " observe y[n, n2] ~ Normal(mean = l, sd = 1); }",
     "model b { plate n; plate node; plate node2 = node; p ~ Beta(1, 1); observe e[node, node2] ~ Bernoulli(p); }",

@@ -93,7 +93,7 @@ def fixed_points_are_those_of_the_elbo(link):
     got = fit(text(link), data, "--links", "gaussian", *TIGHT)
     sd = np.concatenate([np.atleast_1d(got.posterior[f"{v}.precision"]) for v in ("b0", "b1", "u")])**-0.5
     mean = np.concatenate([np.atleast_1d(got.posterior[f"{v}.mean"]) for v in ("b0", "b1", "u")])
-    assert not any("bound" in x for x in got.report["elbo_caveats"])
+    assert not any("bound" in x for x in got.report["elbo_notes"])
     assert close(got.elbo, elbo, 1e-7) and close(got.posterior["tau.rate"], b, 1e-5) and close(got.posterior["tau.shape"], a, 1e-12)
     return np.abs(mean - m).max() < 1e-6 and np.abs(sd / np.diag(V)**0.5 - 1).max() < 1e-6
 

@@ -171,9 +171,10 @@ def forced_values_are_told():
     forced = [two + "observe y[n] ~ Bernoulli(a * b);", two + "z[n] ~ Bernoulli(a); observe y[n] ~ Bernoulli(z[n] * b);",
               two + "observe y[n] ~ zero_inflated(a, Binomial(3, b));", two + "observe y[n] ~ mixture(a, Binomial(2, b), Binomial(3, b));"]
     free = ["plate k = 2; p[k] ~ Beta(1, 1); z[n] ~ Uniform() over k; observe y[n] ~ Bernoulli(p[z[n]]);",
-            two + "observe y[n] ~ mixture(a, Bernoulli(b), Bernoulli(0.3));"]
+            two + "observe y[n] ~ mixture(a, Bernoulli(b), Bernoulli(0.3));",
+            "data v[n] : real; b ~ Normal(mean = 0, sd = 2); observe y[n] ~ Bernoulli(logistic(b * v[n]));"]
     for text in forced + free:
-        got = fit(f"model m {{ plate n; {text} }}", {"y": [1, 0, 1]}, "--method", "gibbs", "--temper", "global", "--warmup", "20",
+        got = fit(f"model m {{ plate n; {text} }}", {"y": [1, 0, 1], "v": [1, -2, 0.5]}, "--method", "gibbs", "--temper", "global", "--warmup", "20",
                   "--draws", "20", monotone=False)
         assert ("leaves out the prior probability of latent values" in got.said) == (text in forced), text
     return f"{len(forced)} of {len(forced + free)}"
