@@ -28,8 +28,12 @@ void add_clamped_slots(Binder& b) {
                       v.name)};
       if (!a.named_by_binding) b.problems.back().notes.push_back("without that column the variable is inferred");
     }
-    /// The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
-    if (!gaps) continue;
+    // The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
+    if (!gaps) {
+      warn(b, fmt::format("the data for '{}' are not used: the model does not observe it", v.name),
+           {fmt::format("`observe {} ~ ...` makes it data", v.name)});
+      continue;
+    }
     if (const std::string why = why_not_clamped(b.model, VariableId(i)); !a.named_by_binding && !why.empty()) {
       warn(b, fmt::format("the data for '{}' are not used: {}", v.name, why));
       continue;

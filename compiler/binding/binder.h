@@ -101,7 +101,9 @@ Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
 /// its notes say where each constant in it gets its value.
 Error& problem_of_text(Binder& b, ExprId at, std::string text);
 /// Adds a warning for the user to BoundData::warnings.
-inline void warn(Binder& b, std::string text) { b.out.warnings.push_back(make_warning(std::move(text))); }
+inline void warn(Binder& b, std::string text, std::vector<std::string> notes = {}) {
+  b.out.warnings.push_back(make_warning(std::move(text), std::move(notes)));
+}
 /// Returns the name of an array with its axes, for messages: "x[n, d]", "x[n] over d".
 std::string signature(const Binder& b, const Slot& slot);
 

@@ -4,12 +4,10 @@
 #include "compiler/commands/fit_inputs.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -97,14 +95,6 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     complete = analyse(*resolved, {}, second);
     if (!complete) return report(second, source);
   }
-  // Data for a latent variable without a missing value are probably meant to be observed.
-  std::vector<std::string> unused;
-  for (const model::Variable& v : complete->model.variables) {
-    const auto it = dataset->find(v.name);
-    const auto is_missing = [](double x) { return std::isnan(x); };
-    if (!v.observed && it != dataset->end() && std::ranges::none_of(it->second.values, is_missing))
-      unused.push_back(v.name);
-  }
   const auto is_empty = [](const auto& array) { return array.second.values.empty(); };
   const auto empty = std::ranges::find_if(*dataset, is_empty);
   const std::string where = empty == dataset->end() ? option("data") : empty->second.source;
@@ -114,12 +104,6 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (std::optional<Error> e = *bound ? nothing_to_fit(**bound) : std::nullopt) {
     e->where = where;
     return fail(*e);
-  }
-  if (!unused.empty()) {
-    print_diagnostics({make_warning(fmt::format("the data for '{}' are not used: the model does not observe {}",
-                                                fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them"),
-                                    {fmt::format("`observe {} ~ ...` makes it data", unused.front())})},
-                      o.model);
   }
   const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
   const ExitCode code = report(anew ? second : first, source);

@@ -78,6 +78,16 @@ class ModelTest(unittest.TestCase):
         given = lehr.Model(model._made_of[0], labels={"d": ["b", "a"]}).fit({"x": Frame(a=a, b=b), "y": y})
         np.testing.assert_allclose(given.posterior_["w"].mean, [-1, 2], atol=1e-3)
 
+    def test_data_of_latent_variables(self):
+        """All values of a latent variable are ignored with a warning, some of them are used, as on the command line."""
+        text = """model k { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Uniform() over k;
+          observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+        for z, warns in (([0, 0, 1, 1], True), ([0, 0, 1, np.nan], False)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                m = lehr.Model(text).fit({"x": [1.0, 2, 3, 9], "z": z})
+            self.assertEqual(any("the data for 'z' are not used" in w for w in m.warnings_), warns)
+
     def test_tables(self):
         """A data frame with a column for each array is what the dictionary of its columns is."""
         model = lehr.Model("""model groups { plate n; plate g; data of[n] : g; mu[g] ~ Normal(mean = 0, sd = 10);
