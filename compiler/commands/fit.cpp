@@ -21,7 +21,6 @@
 #include "compiler/commands/fit_run.h"
 #include "compiler/console/fitted_model.h"
 #include "compiler/console/profile.h"
-#include "compiler/fit/checks/link_narrowing.h"
 #include "compiler/fit/peak_memory.h"
 #include "compiler/fit/write_fit.h"
 #include "compiler/options/fit_settings.h"
@@ -147,25 +146,14 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
                                runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
 }
 
-/// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
-/// because of local bounds, unless they were corrected.
+/// Returns notes on the result: how its ELBO differs from the exact one, whose standard deviations it has, and which
+/// joint factor would be possible.
 std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
-  const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed());
-  if (!narrow.empty() && best.sds.empty() && best.uncorrected != Uncorrected::undefined)
-    out.push_back(make_note(fmt::format("the standard deviations of {} are too small{}", fmt::join(narrow, ", "),
-                                        best.outcome.status == Status::converged && fitting.may_respond()
-                                            ? ", --sds linear-response corrects them"
-                                            : "")));
-  else if (best.uncorrected == Uncorrected::large)
-    out.push_back(make_note("standard deviations are those of the factors"));
+  if (best.uncorrected == Uncorrected::large) out.push_back(make_note("standard deviations are those of the factors"));
   else if (best.uncorrected == Uncorrected::costly)
     out.push_back(make_note(
         "standard deviations are those of the factors, linear response corrects them: --sds linear-response"));
-  if (const std::vector<std::string> effects = effects_in_links(fitting.analysed()); !effects.empty())
-    out.push_back(make_note(
-        fmt::format("with few observations for each {}, the precision is too large, --links gaussian takes no bound",
-                    fmt::join(effects, ", "))));
   for (const std::string& members : fitting.joinable())
     out.push_back(make_note(fmt::format("guide joint({}) makes one factor, for these items alone", members)));
   return out;

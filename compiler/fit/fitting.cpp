@@ -12,6 +12,7 @@
 #include <set>
 
 #include "compiler/fit/checks/largest_elbo.h"
+#include "compiler/fit/checks/link_narrowing.h"
 #include "compiler/fit/checks/outlier.h"
 #include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/checks/run_away.h"
@@ -492,6 +493,13 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
     else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};
     else cures = gibbs_instead(bound_.resolved, data(), analysed());
     warn(run.narrow, std::move(cures));
+  }
+  if (!draws && !run.posterior.empty()) {
+    const bool corrected = !run.sds.empty() || run.uncorrected == Uncorrected::undefined;
+    const bool correctable = run.outcome.status == Status::converged && may_respond();
+    std::ranges::move(
+        link_warnings(analysed(), corrected, correctable, gibbs_instead(bound_.resolved, data(), analysed())),
+        std::back_inserter(out));
   }
   // A decreasing ELBO is explained by rounding if there is a warning of that already.
   if (!run.rounding.empty()) {

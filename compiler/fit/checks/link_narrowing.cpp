@@ -2,9 +2,13 @@
 // independent factor of the auxiliary variable is what narrows the factor of the number.
 #include "compiler/fit/checks/link_narrowing.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "compiler/model/expectations.h"
 #include "compiler/model/walk.h"
@@ -68,8 +72,8 @@ bool is_global_number(const Analysed& a, conditionals::BlockId b) {
   return continuous && !block.point && !block.drawn && !a.schedule.stage_of[b.index()];
 }
 
-}  // namespace
-
+/// Returns the names of the global numbers that links narrow. Point factors are left out, and members of a joint factor
+/// have their own names.
 std::vector<std::string> narrowed_by_links(const Analysed& a) {
   std::vector<bool> narrow(a.schedule.conditionals.blocks.size(), false);
   for (const density::Term& t : a.schedule.conditionals.density.terms) {
@@ -94,6 +98,9 @@ std::vector<std::string> narrowed_by_links(const Analysed& a) {
   return out;
 }
 
+/// Returns the names of the variables in logistic and probit links whose prior has a latent scale, such as the effects
+/// of a mixed model. Empty if some predictor is not a sum of real variables times data: the expectation of the link
+/// cannot be taken then.
 std::vector<std::string> effects_in_links(const Analysed& a) {
   std::set<VariableId> found;
   for (const density::Term& t : a.schedule.conditionals.density.terms) {
@@ -115,6 +122,49 @@ std::vector<std::string> effects_in_links(const Analysed& a) {
       for (const Member& member : a.model[id].auxiliary->members)
         add(a.model[member.variable]);
   }
+  return out;
+}
+
+/// Returns the names of two latent variables that are multiplied in a logistic or probit link, of which one has a
+/// plate; nothing if there are none. The product is squared beside the point of a bound, and not beside an auxiliary
+/// variable.
+std::optional<std::pair<std::string, std::string>> product_in_link(const Analysed& a) {
+  for (const density::Term& t : a.schedule.conditionals.density.terms) {
+    const auto is_link = [&](const density::Atom& x) { return may_take_expectation(a.model, a.model[x.variable]); };
+    const auto link = std::ranges::find_if(t.atoms, is_link);
+    if (link == t.atoms.end() || t.atoms.size() != 3) continue;
+    const bool bound = a.model[link->variable].auxiliary->kind == Auxiliary::Kind::bound;
+    std::vector<const Variable*> multiplied;
+    for (const density::Atom& x : t.atoms)
+      if (!is_link(x) && x.stat == (bound ? math::Stat::square : math::Stat::value))
+        multiplied.push_back(&a.model[x.variable]);
+    const auto has_plate = [](const Variable* v) { return !v->axes.empty(); };
+    if (multiplied.size() == 2 && multiplied[0] != multiplied[1] && std::ranges::any_of(multiplied, has_plate))
+      return std::pair(multiplied[0]->name, multiplied[1]->name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> link_warnings(const Analysed& a, bool corrected, bool correctable,
+                                      const std::vector<std::string>& instead) {
+  std::vector<Diagnostic> out;
+  if (const std::vector<std::string> narrow = narrowed_by_links(a); !narrow.empty() && !corrected) {
+    std::vector<std::string> cures;
+    if (correctable) cures.push_back(option("sds") + " linear-response corrects them");
+    out.push_back(make_warning(
+        fmt::format("the standard deviations of {} are too small, because of links", fmt::join(narrow, ", ")), cures));
+  }
+  if (const std::vector<std::string> effects = effects_in_links(a); !effects.empty())
+    out.push_back(make_warning(
+        fmt::format("with few observations for each {}, the precision is too large", fmt::join(effects, ", ")),
+        {option("links") + " gaussian takes the expectation of the link, and no bound"}));
+  if (const auto product = product_in_link(a))
+    out.push_back(make_warning(
+        fmt::format("with few observations for each element, the product of {} and {} in the link is too small",
+                    product->first, product->second),
+        instead));
   return out;
 }
 

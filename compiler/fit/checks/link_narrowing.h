@@ -1,5 +1,5 @@
-// Finds the variables whose standard deviations are too small because of non-conjugate links: logistic and softmax
-// likelihoods use local bounds, probit likelihoods use auxiliary variables, and both narrow the factors.
+// Warnings on non-conjugate links: logistic and softmax likelihoods use local bounds, probit likelihoods use auxiliary
+// variables. Both narrow the factors, and precisions and factors of effects are biased.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,16 +8,14 @@
 
 namespace lehr {
 
-/// Returns the names of the global continuous variables that occur in a term with a local bound (logistic, softmax,
-/// absolute value), with the auxiliary variable of a probit link or a limit, or with an item between limits. A note
-/// after the fit says that their standard deviations are too small. Point factors are excluded. Members of a joint
-/// factor are listed by their own names.
-std::vector<std::string> narrowed_by_links(const Analysed& analysed);
-
-/// Returns the names of the variables in logistic and probit links whose prior has a latent scale, such as the effects
-/// of a mixed model. With few observations for each element, the precision of that prior is inferred too large because
-/// of a bound or an auxiliary variable; a note after the fit suggests to take the expectation of the link instead.
-/// Empty if some predictor is not a sum of real variables times data, so that this is impossible.
-std::vector<std::string> effects_in_links(const Analysed& analysed);
+/// Returns warnings on a fit with links:
+/// - the standard deviations of global numbers are too small, unless they are `corrected`: those in a term with a local
+///   bound (logistic, softmax, absolute value), with the auxiliary variable of a probit link or a limit, or with an
+///   item between limits. If linear response is `correctable`, a note proposes it.
+/// - the precision of effects in logistic and probit links is too large where each has few observations. A note
+///   proposes to take the expectation of the link.
+/// - the product of two variables in such a link (`scale * effect[j]`) is too small likewise. Its notes are `instead`.
+std::vector<Diagnostic> link_warnings(const Analysed& analysed, bool corrected, bool correctable,
+                                      const std::vector<std::string>& instead);
 
 }  // namespace lehr

@@ -420,7 +420,7 @@ def links_are_named(folder):
     def said(link, guide="", *options):
         path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
         done = run("fit", path, "--data", values, "--out", f"{folder}/link", "--sds", "factors", *options, code=0)
-        found = re.search(r"the standard deviations of ([\w, ]+) are too small, --sds linear-response corrects them", done.stdout)
+        found = re.search(r"the standard deviations of ([\w, ]+) are too small, because of links\n\s*note: --sds linear-response corrects them", done.stderr)
         return found and found.group(1)
     assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
     assert said("Bernoulli(probit(a + b * x[n]))", "guide joint(a, b);") == "a, b"
@@ -439,7 +439,8 @@ def links_are_named(folder):
 def effects_are_named(folder):
     """Effects whose precision a bound makes too large, with the option that mends it; not of other predictors, nor with the option."""
     text = """model effects { plate n; plate g; data x[n] : real; data of[n] : g; b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
-      tau ~ Gamma(shape = 2, rate = 2); u[g] ~ Normal(mean = 0, precision = tau); observe y[n] ~ LINK; }"""
+      tau ~ Gamma(shape = 2, rate = 2); u[g] ~ Normal(mean = 0, precision = tau); v[g] ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ LINK; }"""
     x = random.normal(0, 1, 40)
     data = {"x": x.tolist(), "y": (random.uniform(size=40) < 0.5).astype(int).tolist(), "of": (numpy.arange(40) % 10).tolist()}
     values = written(folder, json.dumps(data), "data.json")
@@ -447,13 +448,18 @@ def effects_are_named(folder):
     def said(link, *options):
         path = written(folder, text.replace("LINK", link))
         done = run("fit", path, "--data", values, "--out", f"{folder}/effects", *options, code=0)
-        found = re.search(r"with few observations for each ([\w, ]+), the precision is too large, --links gaussian takes no bound", done.stdout)
-        return found and found.group(1)
+        found = re.search(r"with few observations for each ([\w, ]+), the precision is too large\n\s*note: --links gaussian", done.stderr)
+        product = re.search(r"the product of (\w+) and (\w+) in the link is too small", done.stderr)
+        return found.group(1) if found else product and product.group(1, 2)
     for link in ("logistic", "probit"):
         assert said(f"Bernoulli({link}(b * x[n] + u[of[n]]))") == "u"
         assert said(f"Bernoulli({link}(b * x[n] + u[of[n]]))", "--links", "gaussian") is None
     assert said("Bernoulli(logistic(b * c * x[n] + u[of[n]]))") is None
     assert said("Bernoulli(logistic(b * x[n]))") is None
+    # A factor in place of the precision.
+    for link in ("logistic", "probit"):
+        assert said(f"Bernoulli({link}(c + b * v[of[n]]))") == ("b", "v")
+    assert said("Bernoulli(logistic(c * x[n] + v[of[n]]))") is None
     assert said("Bernoulli(logistic(b * x[n] + u[of[n]]))", "--method", "gibbs", "--draws", "20") is None
 
 
