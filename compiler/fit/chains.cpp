@@ -237,7 +237,8 @@ std::vector<Diagnostic> warnings(const ChainSummary& s, const model::Model& m, c
   out.push_back(
       make_warning(fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.diagnoses.size(),
                                worst->r_hat, s.names[static_cast<std::size_t>(worst - s.diagnoses.begin())]),
-                   {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}));
+                   {"more sweeps (warmup, draws), or a start near a fit by coordinate ascent (" + option("init") +
+                    " DIR); chains whose components stand in another order never agree"}));
   return out;
 }
 

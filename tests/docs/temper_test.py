@@ -46,6 +46,7 @@ def main():
     assert n["anneal"] == len(models)
     assert f"Of the {len(models)} models" in said and f"`--anneal` takes all {len(models)}" in said
     assert f"{n['global']} take a global temperature and {n['local']} one for each item" in said, n
+    assert f"[{n['global']} of {len(models)}](docs/annealing.md#variational-tempering)" in read("README.md"), n
 
 
 main()
