@@ -444,13 +444,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
       if (s.name == a.name) slot = &s;
     }
     if (!slot) {
-      // Probabilities of a fused category: they are written before they are read, so a start value has no effect.
-      const std::size_t dot = a.name.find('.');
-      bool overwritten = false;
-      for (const model::Variable& v : model_.variables) {
-        overwritten = overwritten || (!v.observed && v.value_plate && a.name == v.name + ".probs");
-      }
-      if (overwritten && dot != std::string::npos) continue;
+      if (starts_nothing(model_, a.name, given)) continue;
       return Error{ExitCode::data,
                    source,
                    fmt::format("'{}' is not a parameter of the posterior of this model", printable(a.name)),

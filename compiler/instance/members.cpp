@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/math/member_families.h"
@@ -465,6 +466,26 @@ void set_members(const model::Model& m, model::VariableId joint, const std::vect
   if (m[joint].support == math::Support::sparse) return put_sparse(members, given, *m[joint].auxiliary->pattern, to);
   for (const MemberLayout& x : members)
     put_normal(x, given, to);
+}
+
+bool starts_nothing(const model::Model& m, const std::string& name, const std::vector<NamedArray>& given) {
+  const auto is_fused = [&](const model::Variable& v) {
+    return !v.observed && v.value_plate && name == v.name + ".probs";
+  };
+  const std::string host = name.substr(0, name.find('.'));
+  const auto is_host = [&](const model::Variable& v) { return v.name == host; };
+  const bool added = std::ranges::count(name, '.') > 1;  // names in the text of a model have no dots
+  if (std::ranges::any_of(m.variables, is_fused) || (added && std::ranges::any_of(m.variables, is_host))) return true;
+  constexpr std::string_view kJoint = "joint(";
+  const std::size_t end = name.rfind(").");
+  if (!name.starts_with(kJoint) || end == std::string::npos) return false;
+  for (std::size_t begin = kJoint.size(); begin < end;) {
+    const std::size_t comma = std::min(name.find(", ", begin), end);
+    const std::string member = name.substr(begin, comma - begin) + ".";
+    if (std::ranges::none_of(given, [&](const NamedArray& a) { return a.name.starts_with(member); })) return false;
+    begin = comma + 2;
+  }
+  return true;
 }
 
 }  // namespace lehr

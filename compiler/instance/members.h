@@ -92,4 +92,9 @@ std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw
 void set_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor);
 
+/// Returns true if a start may have the array of this name, which is no parameter of the model: probabilities of a
+/// fused category, which are written before they are read, and a joint factor of another guide ("joint(a, b).mean"), if
+/// `given` has arrays of all its members.
+bool starts_nothing(const model::Model& m, const std::string& name, const std::vector<NamedArray>& given);
+
 }  // namespace lehr

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/..")
-from fitting import finish, fit, near  # noqa: E402
+from fitting import Folder, finish, fit, near  # noqa: E402
 
 RNG = np.random.default_rng(17)
 
@@ -241,4 +241,32 @@ def classes():
     return f"{got.report['iterations']} sweeps"
 
 
-finish({f.__name__: f for f in (years, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, no_data, far, pairs_of_members, coefficients, elements, products, effects_beside_products, classes)})
+def starts():
+    """A fit with joint factors starts one without them, of its own links or by sampling: members have marginals of their own."""
+    x = np.linspace(-1, 2, 20)
+    y = 1 - x + np.random.default_rng(3).normal(size=20) / 2
+    joint = fit(line(UNKNOWN), {"x": x, "y": y})
+    apart, begun = (fit(line(UNKNOWN), {"x": x, "y": y}, "--guide", "factorised", "--tol", 1e-12, init=start)
+                    for start in (None, joint.posterior))
+    assert "joint(a, b).mean" in joint.posterior and "joint(a, b).mean" not in begun.posterior
+    near(begun.elbo, apart.elbo, 1e-9, "ELBO")
+    assert begun.report["iterations"] < apart.report["iterations"]
+    links = """model l { plate i; data n[i] : count; b ~ Normal(mean = 0, sd = 3); t ~ Gamma(shape = 2, rate = 1);
+      a[i] ~ Normal(mean = b, precision = t); observe y[i] ~ Binomial(n[i], logistic(a[i])); }"""
+    data = {"n": [10, 8, 12], "y": [3, 5, 6]}
+    gaussian = fit(links, data, "--links", "gaussian").posterior
+    begun, apart = (fit(links, data, "--tol", 1e-10, init=start) for start in (gaussian, None))
+    near(begun.elbo, apart.elbo, 1e-6, "ELBO with links")
+    saved = Folder(links, data, "--links", "gaussian")
+    saved.run("fit", saved.model, "--data", saved.bind("data", data), "--method", "gibbs", "--draws", "20", "--init", saved.at("fit"),
+              "--out", saved.at("chain"))
+    try:
+        fit(line(UNKNOWN), {"x": x, "y": y}, "--guide", "factorised", init={"joint(a, b).mean": [0, 0], "a.mean": 0})
+    except RuntimeError as e:
+        assert "is not a parameter of the posterior of this model" in str(e), e
+    else:
+        raise AssertionError("a joint factor without the marginals of b was taken")
+    return f"{begun.report['iterations']} sweeps"
+
+
+finish({f.__name__: f for f in (years, starts, thresholds, groups_without_rows_of_all_sizes, groups_that_no_data_reach, no_data, far, pairs_of_members, coefficients, elements, products, effects_beside_products, classes)})
