@@ -1,7 +1,8 @@
 """CPU seconds of a sweep: of Lehr, of C++ beside it, of other programs. All are processes with one thread.
 
-A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a single sweep, divided by the sweeps:
-start, reading and compiling cancel. The others time their own sweeps, of which the median counts.
+A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a quarter of them, divided by the
+sweeps between: start, reading, compiling and writing cancel. (Writing takes longer where numbers can be compressed: a run with a
+single sweep writes others.) The others time their own sweeps, of which the median counts.
 """
 import copy
 import glob
@@ -91,12 +92,12 @@ class Lehr:
 
     def seconds(self, options=()):
         """CPU seconds of a sweep, from so many that they take `least` together."""
-        one, _ = self.run(1, options)
         while True:
-            many, done = self.run(1 + self.sweeps, options)
-            if many - one >= 0.7 * self.least or done < 1 + self.sweeps or self.sweeps > 5000:
-                return (many - one) / (done - 1)
-            self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - one, 1e-3)))) + 1
+            few, start = self.run(1 + self.sweeps // 4, options)
+            many, end = self.run(1 + self.sweeps, options)
+            if many - few >= 0.7 * self.least or end < 1 + self.sweeps or self.sweeps > 5000:
+                return (many - few) / max(end - start, 1)
+            self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - few, 1e-3)))) + 1
 
     def after(self, sweeps):
         """The posterior `sweeps` after the start."""
