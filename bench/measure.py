@@ -74,9 +74,12 @@ class Lehr:
             return found | {"elbo": np.array(json.load(file)["elbo"])}
 
     def other_build(self, program):
-        """The same model, data and options with another build of Lehr, which begins at a start of its own."""
+        """The same model, data and options with another build of Lehr, which begins at a start of its own. Builds from before the
+        option --guide have separate factors anyway."""
         other = copy.copy(self)
         other.command = [program, *self.command[1:]]
+        if "--guide" not in subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout:
+            other.command = [word for word in other.command if word not in ("--guide", "factorised")]
         return other
 
     def run(self, sweeps, options=()):
