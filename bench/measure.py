@@ -2,8 +2,8 @@
 
 A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a quarter of them, divided by the
 sweeps between: start, reading, compiling and writing cancel. (Writing takes longer where numbers can be compressed: a run with a
-single sweep writes others.) Where a run comes to rest before, it is ten whole runs beside ten single sweeps. The others time their
-own sweeps, of which the median counts.
+single sweep writes others.) A run that comes to rest is measured up to the sweep before, since more follows at its end, from ten
+runs beside ten single sweeps. The others time their own sweeps, of which the median counts.
 """
 import copy
 import glob
@@ -21,7 +21,6 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "bench")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "lehr-bench")
-NEWER = ["--guide", "--sds"]  # options that older builds lack, and do without
 LEAST = 0.6  # CPU seconds: what a process takes to start differs by some 0.01
 PEERS = os.path.join(CACHE, "peers/bin/python")  # made by `scripts/bench --peers`
 FLAGS = ["-O3", "-march=native", "-std=c++20", "-Wno-ignored-attributes", "-I/usr/include/eigen3"]
@@ -56,7 +55,7 @@ class Lehr:
             data = os.path.join(directory, "data.npz")
             np.savez(data, **(bound or arrays))
         self.command = [program, "fit", model, "--data", data, "--threads", "1", "--parts", "1", "--leap-after", "0", "--tol", "0",
-                        "--local-tol", "0", "--local-iters", "1", "--search", "none", "--sds", "factors", "--quiet"]
+                        "--local-tol", "0", "--local-iters", "1", "--search", "none", "--quiet"]
         for i, word in enumerate(options):
             if word in self.command:
                 at = self.command.index(word)
@@ -76,14 +75,12 @@ class Lehr:
             return found | {"elbo": np.array(json.load(file)["elbo"])}
 
     def other_build(self, program):
-        """The same model, data and options with another build of Lehr, which begins at a start of its own."""
+        """The same model, data and options with another build of Lehr, which begins at a start of its own. Builds from before the
+        option --guide have separate factors anyway."""
         other = copy.copy(self)
         other.command = [program, *self.command[1:]]
-        known = subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout
-        for option in NEWER:
-            if option in other.command and option not in known:
-                at = other.command.index(option)
-                del other.command[at:at + 2]
+        if "--guide" not in subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout:
+            other.command = [word for word in other.command if word not in ("--guide", "factorised")]
         return other
 
     def run(self, sweeps, options=()):
@@ -103,16 +100,15 @@ class Lehr:
             few, start = self.run(1 + self.sweeps // 4, options)
             many, end = self.run(1 + self.sweeps, options)
             if end < 1 + self.sweeps:
-                return self.seconds_to_rest(options)
+                return self.seconds_before_rest(end - 1, options)
             if many - few >= 0.7 * self.least or self.sweeps > 5000:
                 return (many - few) / (end - start)
             self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - few, 1e-3)))) + 1
 
-    def seconds_to_rest(self, options):
-        """CPU seconds of a sweep, from runs that come to rest before `sweeps`."""
-        ones = [self.run(1, options)[0] for _ in range(10)]
-        wholes = [self.run(1 + self.sweeps, options) for _ in range(10)]
-        return (statistics.median(cpu for cpu, _ in wholes) - statistics.median(ones)) / (wholes[0][1] - 1)
+    def seconds_before_rest(self, last, options):
+        """CPU seconds of a sweep, from runs of `last` sweeps, after which the next would come to rest."""
+        ones, lasts = ([self.run(sweeps, options)[0] for _ in range(10)] for sweeps in (1, last))
+        return (statistics.median(lasts) - statistics.median(ones)) / (last - 1)
 
     def after(self, sweeps):
         """The posterior `sweeps` after the start."""
