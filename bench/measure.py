@@ -2,8 +2,8 @@
 
 A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a quarter of them, divided by the
 sweeps between: start, reading, compiling and writing cancel. (Writing takes longer where numbers can be compressed: a run with a
-single sweep writes others.) A run that comes to rest is measured up to the sweep before, since more follows at its end, from ten
-runs beside ten single sweeps. The others time their own sweeps, of which the median counts.
+single sweep writes others.) A run that comes to rest is measured up to the sweep before, since more follows at its end, in
+up to ten runs beside single sweeps. The others time their own sweeps, of which the median counts.
 """
 import copy
 import glob
@@ -107,7 +107,10 @@ class Lehr:
 
     def seconds_before_rest(self, last, options):
         """CPU seconds of a sweep, from runs of `last` sweeps, after which the next would come to rest."""
-        ones, lasts = ([self.run(sweeps, options)[0] for _ in range(10)] for sweeps in (1, last))
+        ones, lasts = [], []
+        while len(lasts) < 10 and sum(lasts) - sum(ones) < self.least:
+            ones.append(self.run(1, options)[0])
+            lasts.append(self.run(last, options)[0])
         return (statistics.median(lasts) - statistics.median(ones)) / (last - 1)
 
     def after(self, sweeps):
