@@ -1,7 +1,9 @@
 """CPU seconds of a sweep: of Lehr, of C++ beside it, of other programs. All are processes with one thread.
 
-A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a single sweep, divided by the sweeps:
-start, reading and compiling cancel. The others time their own sweeps, of which the median counts.
+A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a quarter of them, divided by the
+sweeps between: start, reading, compiling and writing cancel. (Writing takes longer where numbers can be compressed: a run with a
+single sweep writes others.) A run that comes to rest is measured up to the sweep before, since more follows at its end, in
+up to ten runs beside single sweeps. The others time their own sweeps, of which the median counts.
 """
 import copy
 import glob
@@ -73,9 +75,12 @@ class Lehr:
             return found | {"elbo": np.array(json.load(file)["elbo"])}
 
     def other_build(self, program):
-        """The same model, data and options with another build of Lehr, which begins at a start of its own."""
+        """The same model, data and options with another build of Lehr, which begins at a start of its own. Builds from before the
+        option --guide have separate factors anyway."""
         other = copy.copy(self)
         other.command = [program, *self.command[1:]]
+        if "--guide" not in subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout:
+            other.command = [word for word in other.command if word not in ("--guide", "factorised")]
         return other
 
     def run(self, sweeps, options=()):
@@ -91,12 +96,22 @@ class Lehr:
 
     def seconds(self, options=()):
         """CPU seconds of a sweep, from so many that they take `least` together."""
-        one, _ = self.run(1, options)
         while True:
-            many, done = self.run(1 + self.sweeps, options)
-            if many - one >= 0.7 * self.least or done < 1 + self.sweeps or self.sweeps > 5000:
-                return (many - one) / (done - 1)
-            self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - one, 1e-3)))) + 1
+            few, start = self.run(1 + self.sweeps // 4, options)
+            many, end = self.run(1 + self.sweeps, options)
+            if end < 1 + self.sweeps:
+                return self.seconds_before_rest(end - 1, options)
+            if many - few >= 0.7 * self.least or self.sweeps > 5000:
+                return (many - few) / (end - start)
+            self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - few, 1e-3)))) + 1
+
+    def seconds_before_rest(self, last, options):
+        """CPU seconds of a sweep, from runs of `last` sweeps, after which the next would come to rest."""
+        ones, lasts = [], []
+        while len(lasts) < 10 and sum(lasts) - sum(ones) < self.least:
+            ones.append(self.run(1, options)[0])
+            lasts.append(self.run(last, options)[0])
+        return (statistics.median(lasts) - statistics.median(ones)) / (last - 1)
 
     def after(self, sweeps):
         """The posterior `sweeps` after the start."""

@@ -1,5 +1,5 @@
 """Beside C++ and NumPy as a good programmer writes them at once. They do not compute the ELBO, but where a row says so; ours
-does in every sweep, and once more without."""
+does in every sweep, and once more without. All have a factor for each variable, as the C++ has."""
 import data
 import measure
 from measure import Lehr
@@ -23,8 +23,8 @@ def row(model):
 
     def run(options, directory):
         arrays = make()
-        lehr = Lehr(options.lehr, measure.model_file(model), directory, arrays, ["--set", *constants] if constants else [],
-                    locals_too=True)
+        lehr = Lehr(options.lehr, measure.model_file(model), directory, arrays,
+                    ["--guide", "factorised", *(["--set", *constants] if constants else [])], locals_too=True)
         if options.beside:
             return beside_build(model, lehr, options)
         programs = {"C++ written at once": [measure.compiled(f"plain/{model}.cpp", sizes)],
