@@ -12,6 +12,7 @@
 #include <set>
 
 #include "compiler/fit/checks/largest_elbo.h"
+#include "compiler/fit/checks/limited_means.h"
 #include "compiler/fit/checks/outlier.h"
 #include "compiler/fit/checks/rounding.h"
 #include "compiler/fit/checks/run_away.h"
@@ -40,7 +41,7 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
 /// Returns the advice to take the standard deviations of draws, if the model has a sampler.
 std::vector<std::string> gibbs_instead(const model::Model& resolved, const BoundData& data, const Analysed& analysed) {
   if (!derive_for_gibbs(resolved, expand_options(data), analysed)) return {};
-  return {option("method") + " gibbs has standard deviations of its draws"};
+  return {option("method") + " gibbs has means and standard deviations of its draws"};
 }
 
 /// Returns a warning of each observed variable that is latent where it is missing, and whose distribution a latent
@@ -289,6 +290,10 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   check_sds(run);
   if (ready_.fixed_point && !bound_.streamed && run.outcome.status == Status::converged && run.sds.empty())
     run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
+  if (ready_.fixed_point && !bound_.streamed && !settings_.group && run.outcome.status == Status::converged) {
+    const std::string held = held_by_limits(analysed(), data(), instance_->posterior(true, LocationOrigin::reference));
+    run.narrow += (held.empty() || run.narrow.empty() ? "" : "; ") + held;
+  }
   // Suggests only guides with which the model can be fitted.
   drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));
 }
