@@ -269,6 +269,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(context); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
+  const bool is_bound = ready_.fixed_point && !bound_.streamed;
+  instance_->engine().limit_elbo(is_bound ? largest_elbo(model(), schedule().conditionals.density) : INFINITY);
   run.report = ready_.report;
   run.initial_warnings = settings_.warnings;
   std::ranges::copy(ready_.warnings, std::back_inserter(run.initial_warnings));
@@ -319,14 +321,6 @@ void Fitting::store_posterior(FitRun& run) {
     run.outcome.status = Status::numerical_failure;
     run.outcome.failure = fmt::format("a parameter is not a finite number: {}{}", a.name,
                                       subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
-    return;
-  }
-  const bool bounds = ready_.fixed_point && !bound_.streamed;
-  if (bounds && run.outcome.elbo > largest_elbo(model(), schedule().conditionals.density)) {
-    run.outcome.status = Status::numerical_failure;
-    run.outcome.failure =
-        fmt::format("the ELBO is {:.3g}, and that of discrete data is at most 0: digits are lost in huge numbers",
-                    run.outcome.elbo);
     return;
   }
   // The ELBO is useless if a single log gamma function has a rounding error above a nat.
