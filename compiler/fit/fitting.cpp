@@ -76,12 +76,8 @@ bool better(const FitRun& a, const FitRun& b) {
 
 Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope scope) {
   const Engine& engine = instance.engine();
-  // A copy of the machine's description gets the accuracy; its memory is the engine's.
-  machine::Machine m = engine.machine();
-  m.accuracy = {options.local_iterations, options.local_tolerance};
   Elbo elbo;
-  std::int32_t status = machine::infer_items(m, scope);
-  if (status == 0) status = engine.elbo(elbo);
+  const std::int32_t status = infer_items(engine, options, scope, elbo);
   if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
   return elbo.value;
