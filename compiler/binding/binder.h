@@ -13,16 +13,13 @@
 #include <vector>
 
 #include "compiler/binding/bind.h"
+#include "runtime/files/whole_numbers.h"
 
 namespace lehr::model {
 
 /// The most elements that a plate may have. Larger sizes are errors. Products of two sizes then still fit a double, in
 /// which they are compared.
 inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
-
-/// 2^53: from here on a double does not distinguish neighbouring whole numbers, so counts and ids in data must be
-/// below.
-inline constexpr double kMaxExactInteger = 0x1p53;
 
 /// The number of elements of a plate according to one source (a data file, an option, the model). All claims about a
 /// plate must agree.

@@ -54,11 +54,10 @@ class ElementNames {
       referring_.push_back(&found->second);
       categories_ = categories_ || r.category;
     }
-    const auto ids = data.find(m[plate].name);
-    if (ids == data.end()) return;
-    if (is_id_column(ids->second)) ids_.push_back(&ids->second);
-    for (DataArray& other : ids->second.duplicates)
-      if (is_id_column(other)) ids_.push_back(&other);
+    std::vector<const DataArray*> along;
+    for (const DataReference& r : references)
+      if (const auto a = data.find(r.name); a != data.end() && leads(r)) along.push_back(&a->second);
+    ids_ = id_columns(data, m[plate].name, along);
   }
 
   /// Returns true if the numbers are names; the arguments are those of name_numbers().
@@ -96,21 +95,8 @@ class ElementNames {
     return out;
   }
 
-  /// Returns true if the array has ids of elements beside arrays over the plate, in one table.
-  bool is_id_column(const DataArray& ids) const {
-    return ids.shape.size() == 1 && std::ranges::any_of(references_, [&](const DataReference& r) {
-             const auto a = data_.find(r.name);
-             return a != data_.end() && stands_beside(a->second, ids) && leads(r);
-           });
-  }
-
   /// Returns true if the first axis of an array is the plate.
   bool leads(const DataReference& r) const { return !r.axes.empty() && m_[r.axes[0]].set == plate_; }
-
-  /// Returns true if the array is of the same table as the ids, with one line for each.
-  static bool stands_beside(const DataArray& a, const DataArray& ids) {
-    return !a.ragged() && !a.shape.empty() && a.shape[0] == std::ssize(ids.values) && of_one_file(a, ids);
-  }
 
   /// Returns true if an array along the plate has no ids: its elements are counted by position.
   bool are_sized_by_position() const {

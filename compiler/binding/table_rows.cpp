@@ -82,21 +82,39 @@ std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArra
     const auto it = b.arrays.find(slot.name);
     if (it == b.arrays.end() || slot.axes.empty() || b.model[slot.axes[0]].set != plate) continue;
     DataArray& a = it->second;
-    if (!a.ragged() && !a.shape.empty() && a.shape[0] == std::ssize(ids.values) && a.row_labels.empty() &&
-        of_one_file(a, ids))
-      out.push_back({&slot, &a});
+    if (stands_beside(a, ids)) out.push_back({&slot, &a});
   }
   return out;
 }
 
-std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate) {
-  std::vector<const DataArray*> out;
-  const auto entry = b.data->find(b.model[plate].name);
-  if (entry == b.data->end()) return out;
-  for (const DataArray* ids : all_of(entry->second))
-    if (ids->shape.size() == 1 && !ids->values.empty() && !columns_in_table_of(b, plate, *ids).empty())
-      out.push_back(ids);
+bool stands_beside(const DataArray& a, const DataArray& ids) {
+  return !a.ragged() && !a.shape.empty() && a.shape[0] == std::ssize(ids.values) && a.row_labels.empty() &&
+         of_one_file(a, ids);
+}
+
+std::vector<DataArray*> id_columns(Dataset& data, const std::string& plate,
+                                   const std::vector<const DataArray*>& along) {
+  std::vector<DataArray*> out;
+  const auto entry = data.find(plate);
+  if (entry == data.end()) return out;
+  const auto add = [&](DataArray& ids) {
+    const bool beside = std::ranges::any_of(along, [&](const DataArray* a) { return stands_beside(*a, ids); });
+    if (beside && ids.shape.size() == 1 && !ids.values.empty()) out.push_back(&ids);
+  };
+  add(entry->second);
+  for (DataArray& other : entry->second.duplicates)
+    add(other);
   return out;
+}
+
+std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate) {
+  std::vector<const DataArray*> along;
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it != b.arrays.end() && !slot.axes.empty() && b.model[slot.axes[0]].set == plate) along.push_back(&it->second);
+  }
+  const std::vector<DataArray*> ids = id_columns(*b.data, b.model[plate].name, along);
+  return {ids.begin(), ids.end()};
 }
 
 std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text) {

@@ -84,8 +84,15 @@ struct Column {
 /// value or vector on each of its lines. The caller sorts them by element once it has matched the ids with elements.
 std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids);
 
-/// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in
-/// the same table.
+/// Returns true if an array has one value or vector on each line of the table of the id column `ids`.
+bool stands_beside(const DataArray& a, const DataArray& ids);
+
+/// Returns the id columns of a plate in the user's data: columns of the plate's name that stand beside one of the
+/// arrays `along`, those over the plate as first axis.
+std::vector<DataArray*> id_columns(Dataset& data, const std::string& plate, const std::vector<const DataArray*>& along);
+
+/// Returns the id columns of a plate in the data that are being bound: columns named like the plate, with arrays over
+/// the plate in the same table.
 std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate);
 
 /// Returns the data arrays whose values are categories that refer to elements of the plate: those given as words if

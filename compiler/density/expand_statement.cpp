@@ -15,6 +15,17 @@
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
+namespace {
+
+/// Returns true if a parameter of a bit's distribution is the number 0 or 1, so that the bit has one value.
+bool is_sure(const model::Model& m, const model::Distribution& d) {
+  return std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
+    const auto* number = std::get_if<model::Number>(&m[p.value].node);
+    return number && (number->value == 0 || number->value == 1);
+  });
+}
+
+}  // namespace
 
 Poly Expander::value(std::vector<IndexId> at) {
   if (value_override_) return *value_override_;
@@ -162,6 +173,15 @@ Poly Expander::times_part_indicator(model::ExprId part, std::size_t k, Poly p) {
 }
 
 Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density) {
+  const model::Variable& host = m_[s.variable];
+  for (const model::Distribution* d : model::distributions_of(s))
+    if (!host.observed && host.support == math::Support::bit && is_sure(m_, *d))
+      return fail("a value of " + host.name +
+                      " has the probability 0 in a part of the mixture: its factor, and that of what selects the part, "
+                      "would exclude values of each other",
+                  {"a category over the values that both can have together has one factor: "
+                   "`joint[n] ~ Categorical(stick_breaking(v))`, where v[0] is the probability of the first of them, "
+                   "v[1] that of the second if it is not the first"});
   std::vector<Poly> parts;
   for (const model::Distribution* d : model::distributions_of(s)) {
     part_ = parts.size();

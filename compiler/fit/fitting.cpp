@@ -12,6 +12,7 @@
 #include <set>
 
 #include "compiler/fit/checks/largest_elbo.h"
+#include "compiler/fit/checks/limited_means.h"
 #include "compiler/fit/checks/link_narrowing.h"
 #include "compiler/fit/checks/outlier.h"
 #include "compiler/fit/checks/rounding.h"
@@ -41,7 +42,7 @@ Diagnostic passed_over(StartKind wanted, const Instance::Started& started) {
 /// Returns the advice to take the standard deviations of draws, if the model has a sampler.
 std::vector<std::string> gibbs_instead(const model::Model& resolved, const BoundData& data, const Analysed& analysed) {
   if (!derive_for_gibbs(resolved, expand_options(data), analysed)) return {};
-  return {option("method") + " gibbs has standard deviations of its draws"};
+  return {option("method") + " gibbs has means and standard deviations of its draws"};
 }
 
 /// Returns a warning of each observed variable that is latent where it is missing, and whose distribution a latent
@@ -76,12 +77,8 @@ bool better(const FitRun& a, const FitRun& b) {
 
 Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope scope) {
   const Engine& engine = instance.engine();
-  // A copy of the machine's description gets the accuracy; its memory is the engine's.
-  machine::Machine m = engine.machine();
-  m.accuracy = {options.local_iterations, options.local_tolerance};
   Elbo elbo;
-  std::int32_t status = machine::infer_items(m, scope);
-  if (status == 0) status = engine.elbo(elbo);
+  const std::int32_t status = infer_items(engine, options, scope, elbo);
   if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
   return elbo.value;
@@ -269,6 +266,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(context); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
+  const bool is_bound = ready_.fixed_point && !bound_.streamed;
+  instance_->engine().limit_elbo(is_bound ? largest_elbo(model(), schedule().conditionals.density) : INFINITY);
   run.report = ready_.report;
   run.initial_warnings = settings_.warnings;
   std::ranges::copy(ready_.warnings, std::back_inserter(run.initial_warnings));
@@ -290,6 +289,10 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   check_sds(run);
   if (ready_.fixed_point && !bound_.streamed && run.outcome.status == Status::converged && run.sds.empty())
     run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
+  if (ready_.fixed_point && !bound_.streamed && !settings_.group && run.outcome.status == Status::converged) {
+    const std::string held = held_by_limits(analysed(), data(), instance_->posterior(true, LocationOrigin::reference));
+    run.narrow += (held.empty() || run.narrow.empty() ? "" : "; ") + held;
+  }
   // Suggests only guides with which the model can be fitted.
   drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));
 }
@@ -315,14 +318,6 @@ void Fitting::store_posterior(FitRun& run) {
     run.outcome.status = Status::numerical_failure;
     run.outcome.failure = fmt::format("a parameter is not a finite number: {}{}", a.name,
                                       subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
-    return;
-  }
-  const bool bounds = ready_.fixed_point && !bound_.streamed;
-  if (bounds && run.outcome.elbo > largest_elbo(model(), schedule().conditionals.density)) {
-    run.outcome.status = Status::numerical_failure;
-    run.outcome.failure =
-        fmt::format("the ELBO is {:.3g}, and that of discrete data is at most 0: digits are lost in huge numbers",
-                    run.outcome.elbo);
     return;
   }
   // The ELBO is useless if a single log gamma function has a rounding error above a nat.

@@ -128,7 +128,7 @@ struct FitRun {
   std::vector<CorrelatedPair> coupled;
   /// The rounding error of the ELBO from squares of means far from zero; for a warning.
   CancellationError far;
-  /// Text of a warning about the standard deviations of the factors; empty: none.
+  /// Text of a warning about the standard deviations of the factors, and the means that they hold; empty: none.
   std::string narrow;
   /// Why there are no standard deviations by linear response, only those of the factors.
   Uncorrected uncorrected = Uncorrected::no;

@@ -70,9 +70,6 @@ class Reach {
   void begin_with(const std::vector<std::vector<bool>>& seen) {
     for (std::size_t k = 0; k < seen.size(); ++k)
       if (!seen[k].empty()) d_connected_[k] = seen[k];
-    grown_ = {};
-    for (const std::vector<bool>& elements : seen)
-      grown_.push_back(!elements.empty());
   }
 
   /// Searches, and returns by VariableId and element whether it is d-connected. `by_itself`: an element with a value
@@ -84,7 +81,7 @@ class Reach {
       if (v.auxiliary) continue;
       // Limits of a latent variable are data: for the variable itself, or for its parents alone.
       if (!has_data(v) && m[v.statement].limits.any()) {
-        if (by_itself && is_local_number(VariableId(k))) add_all_of(VariableId(k));
+        if (by_itself && is_own_number(VariableId(k))) add_all_of(VariableId(k));
         else mark(VariableId(k), 0, d_connected_[k].size());
       }
       if (!has_data(v) || (!v.clamped && !touches(v))) continue;
@@ -106,11 +103,11 @@ class Reach {
   }
 
  private:
-  /// Returns true if the variable is a latent number of items. That of an unseen group, a chain and a member of a joint
-  /// factor are d-connected by their limits.
-  bool is_local_number(VariableId id) const {
+  /// Returns true if the variable is a latent number of items or of unseen groups, each with a factor of its own. A
+  /// chain and a member of a joint factor are d-connected by their limits.
+  bool is_own_number(VariableId id) const {
     const Variable& v = model()[id];
-    return is_open(id) && !grown_.at(id.index()) && !v.joint && !model()[v.statement].lagged;
+    return is_open(id) && !v.joint && !model()[v.statement].lagged;
   }
 
   /// Processes the work list until it is empty. What is added to a number with limits is d-connected where the number
@@ -228,7 +225,6 @@ class Reach {
   std::vector<bool> touches_;                   // by ExprId: an open variable stands under it
   std::vector<std::vector<bool>> d_connected_;  // by VariableId and element
   std::vector<Element> todo_;                   // the work list
-  std::vector<bool> grown_;                     // by VariableId: some elements are unseen
   std::optional<VariableId> added_;             // the variable that is not marked now
 };
 

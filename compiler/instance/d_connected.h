@@ -12,8 +12,8 @@ namespace lehr {
 /// elements is their distribution given their parents. An element of a local variable is d-connected if an observation
 /// with a value depends on it, directly or through other latent elements such as later steps of a chain. An element
 /// with a value of its own is d-connected, and so are all elements of variables in potentials, of global variables, and
-/// of chains and unseen groups with limits. Limits of other latent numbers d-connect their parents, but not the numbers
-/// themselves. Members of a joint chain are d-connected together, because only their common factor relates them.
+/// of chains with limits. Limits of other latent numbers d-connect their parents, but not the numbers themselves.
+/// Members of a joint chain are d-connected together, because only their common factor relates them.
 ///
 /// `seen` has an entry for each variable, by VariableId: for a global variable, true for each element that the fit has.
 /// Elements with false are treated as elements of a local variable. An empty entry means that the fit has all elements.

@@ -249,21 +249,29 @@ class Writer {
     return block.chain && m_[block.variable].value_plate;
   }
 
-  /// Returns blocks that need several steps after a start: points outside the items, in the priors of what a start
-  /// forms from data, which local bounds let move by small steps only; and those bounds.
-  std::vector<conditionals::BlockId> blocks_moved_by_bounds() const {
-    const conditionals::Conditionals& c = s_.conditionals;
-    std::vector<conditionals::BlockId> seeded, points, bounds;
+  /// Returns the blocks in whose priors the points are that a start repeats: what it forms from data.
+  std::vector<conditionals::BlockId> seeded() const {
+    std::vector<conditionals::BlockId> out;
     for (const auto& step : l_.interface.steps) {
       if (const auto* stage = std::get_if<loops::StageFunctions>(&step))
-        std::ranges::copy(stage->seeded, std::back_inserter(seeded));
+        std::ranges::copy(stage->seeded, std::back_inserter(out));
     }
-    if (seeded.empty()) return {};
+    return out;
+  }
+
+  /// Returns points outside the items that local bounds let move by small steps only, and such bounds. With `among`,
+  /// the points must share a term with one of these blocks, and the bounds lie outside the items.
+  std::vector<conditionals::BlockId> blocks_moved_by_bounds(
+      const std::optional<std::vector<conditionals::BlockId>>& among) const {
+    const conditionals::Conditionals& c = s_.conditionals;
+    std::vector<conditionals::BlockId> points, bounds;
     for (std::size_t k = 0; k < c.blocks.size(); ++k) {
       const conditionals::BlockId b(k);
-      if (s_.stage_of[k]) continue;
-      if (model::is_tangent_point(m_[c[b].variable])) bounds.push_back(b);
-      else if (c[b].point && conditionals::share_a_term(c, b, seeded)) points.push_back(b);
+      const bool of_items = s_.stage_of[k].has_value();
+      const bool bound = model::is_tangent_point(m_[c[b].variable]);
+      if (bound && (!of_items || !among)) bounds.push_back(b);
+      if (bound || of_items) continue;
+      if (c[b].point && (!among || conditionals::share_a_term(c, b, *among))) points.push_back(b);
     }
     std::erase_if(points, [&](auto b) { return !conditionals::share_a_term(c, b, bounds); });
     std::erase_if(bounds, [&](auto b) { return !conditionals::share_a_term(c, b, points); });
@@ -287,7 +295,8 @@ class Writer {
       for (loops::BufferId b : data_sums_over(m_, s_, l_, *batch))
         t_.summed.push_back(index(b));
     }
-    const std::vector<conditionals::BlockId> by_steps = blocks_moved_by_bounds();
+    const std::vector<conditionals::BlockId> by_steps = blocks_moved_by_bounds(std::nullopt),
+                                             repeated = blocks_moved_by_bounds(seeded());
     for (const schedule::SweepEntry& entry : l_.interface.sweep) {
       machine::StepRow row{};
       row.refresh = entry.for_elbo ? machine::kForElbo : entry.refresh;
@@ -337,6 +346,7 @@ class Writer {
         row.tangent_points = plane ? machine::kExpectations : 0;
         row.seeded = is_category_chain(u.block);
         row.moves_gradually = std::ranges::find(by_steps, u.block) != by_steps.end();
+        if (std::ranges::find(repeated, u.block) != repeated.end()) row.moves_gradually = machine::kRepeated;
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());

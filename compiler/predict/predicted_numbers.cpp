@@ -184,7 +184,7 @@ std::optional<Error> Predictor::lost_observation() const {
           option("data"),
           fmt::format("'{0}' is missing, other variables depend on {0}, and the items are not independent", v.name),
           {fmt::format("fit the model to these data: `show` then has '{}' where it is missing", v.name)}};
-    if (lost && statement(VariableId(k)).limits.any())
+    if (lost && statement(VariableId(k)).limits.any() && (v.joint || statement(VariableId(k)).lagged))
       return Error{ExitCode::data,
                    option("data"),
                    fmt::format("the fit has not seen an element of '{}', whose limits count as an observation", v.name),

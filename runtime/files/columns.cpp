@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "runtime/files/dataset.h"
+#include "runtime/files/whole_numbers.h"
 
 namespace lehr {
 namespace {
-
-constexpr double kExactIntegers = 0x1p53;  // above it some whole numbers are not doubles
 
 /// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1", and for
 /// numbers that a double may not tell apart.
@@ -18,7 +17,7 @@ std::optional<double> whole_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || fmt::format("{}", number) != text || number < 0) return std::nullopt;
-  if (static_cast<double>(number) > kExactIntegers) return std::nullopt;
+  if (static_cast<double>(number) >= kMaxExactInteger) return std::nullopt;
   return static_cast<double>(number);
 }
 
@@ -27,7 +26,7 @@ std::optional<double> whole_number(const std::string& text) {
 std::string entry_text(const DataArray& column, std::size_t line) {
   const double v = column.values[line];
   if (!column.levels.empty()) return column.levels[static_cast<std::size_t>(v)];
-  const bool whole = v == std::floor(v) && std::abs(v) <= kExactIntegers;
+  const bool whole = v == std::floor(v) && std::abs(v) < kMaxExactInteger;
   return whole ? fmt::format("{}", static_cast<std::int64_t>(v)) : fmt::format("{}", v);
 }
 

@@ -19,13 +19,7 @@ class Damping::Run {
     return copy(of)[static_cast<std::size_t>(at)].data();
   }
   std::int32_t sweep() const { return lehr::sweep(d_.e_, d_.o_, {}); }
-  std::int32_t infer(Elbo& out) const {
-    d_.e_.invalidate_parts();
-    machine::Machine m = d_.e_.machine();
-    m.accuracy = {d_.o_.local_iterations, d_.o_.local_tolerance};
-    const std::int32_t status = machine::infer_items(m, machine::SweepScope::local);
-    return status != 0 ? status : d_.e_.elbo(out);
-  }
+  std::int32_t infer(Elbo& out) const { return infer_items(d_.e_, d_.o_, machine::SweepScope::local, out); }
   bool climb(double least, const PlaneSteps::Objective& objective, Elbo& out) {
     return d_.planes_.climb(copy(Copy::before), least, objective, out);
   }

@@ -182,6 +182,7 @@ std::int32_t Engine::elbo(Elbo& out) const {
   const Learnt learnt = recorded([&] {
     Learnt l{0, out};
     l.status = machine::elbo(machine_, l.elbo);
+    if (l.status == 0 && l.elbo.value > largest_elbo_) l.status = kLostDigits;
     return l;
   });
   out = learnt.elbo;

@@ -2,6 +2,7 @@
 // origin of its code (JIT, interpreter, object file) does not matter here. The engine adds to machine::Machine: memory,
 // copies of q, incremental sweeps, and a journal through which a resumed run repeats its decisions.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,10 @@ struct LoaderFunctions {
   /// has this slot.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
+
+/// Status of Engine::elbo() for an ELBO above the largest that is right (Engine::limit_elbo). Those of the generated
+/// code are from 100 on.
+inline constexpr std::int32_t kLostDigits = 99;
 
 /// A shared snapshot of q or of other arrays; null if there is none.
 using Snapshot = std::shared_ptr<const Arrays>;
@@ -150,8 +155,11 @@ class Engine {
   }
   /// Sets the weights (inverse temperatures, step size) that generated code uses in the following updates.
   void set(const Weights& w) const { machine::set(machine_, w); }
-  /// Computes the ELBO of the present factors and its parts. Returns 0 or a status of the generated code.
+  /// Computes the ELBO of the present factors and its parts. Returns 0, a status of the generated code, or kLostDigits.
   std::int32_t elbo(Elbo& out) const;
+  /// Sets the largest ELBO that is right; a higher one is a failure from now on (kLostDigits), so that no search
+  /// prefers it. Infinite in a new engine.
+  void limit_elbo(double largest) { largest_elbo_ = largest; }
 
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
   std::vector<std::int64_t> state_buffers() const;
@@ -214,6 +222,7 @@ class Engine {
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
   std::unique_ptr<Workers> workers_;           // threads that divide work on items among them
   std::unique_ptr<IncrementalBatches> parts_;  // state of incremental sweeps
+  double largest_elbo_ = INFINITY;             // see limit_elbo()
   Journal* journal_ = nullptr;                 // journal of the caller; null: results are not recorded
   mutable Arrays spare_;                       // memory of a dropped snapshot
 };

@@ -85,7 +85,7 @@ class Extrapolation {
   const Engine& e_;           // the engine of the run
   std::int64_t after_;        // sweeps before the first extrapolation; 0: never
   std::deque<Sweep> last_;    // the last sweeps, newest last
-  Snapshot end_,              // coordinates after the last sweep, and after what note_change() told of
+  Snapshot end_,              // coordinates after the last sweep, and after what note_change() reported
       start_;                 // coordinates after an extrapolation, at which the next sweep begins; null: `end_`
   std::deque<double> elbos_;  // ELBOs of the last states, newest last
   Snapshot before_;           // state before the last extrapolation

@@ -19,12 +19,8 @@ PlaneSteps::PlaneSteps(const Engine& e, const SweepOptions& o)
               std::ranges::any_of(machine::parameters_of(e.model()),
                                   [](const machine::ParameterRow& row) { return row.chain && !row.by_stage; })) {}
 
-bool PlaneSteps::infer_items(Elbo& out) const {
-  e_.invalidate_parts();
-  machine::Machine m = e_.machine();
-  m.accuracy = {o_.local_iterations, o_.local_tolerance};
-  return machine::infer_items(m, machine::SweepScope::local) == 0 && e_.elbo(out) == 0 &&
-         machine::is_possible(out.value);
+bool PlaneSteps::infer(Elbo& out) const {
+  return infer_items(e_, o_, machine::SweepScope::local, out) == 0 && machine::is_possible(out.value);
 }
 
 bool PlaneSteps::update_outside() const {
@@ -39,7 +35,7 @@ std::vector<bool> PlaneSteps::arrays_of_items(const Arrays& before) const {
   update_outside();
   const Arrays without = e_.save();
   Elbo ignored;
-  infer_items(ignored);
+  infer(ignored);
   const Arrays with = e_.save();
   std::vector<bool> out;
   for (std::size_t k = 0; k < with.size(); ++k)
@@ -53,7 +49,7 @@ bool PlaneSteps::follow(const Arrays& before, const Arrays& planes, Elbo& out) c
   for (std::size_t k = 0; k < buffers.size(); ++k)
     if (are_planes_[k]) std::ranges::copy(planes[k], e_.reals(buffers[k]).begin());
   e_.invalidate_sums();
-  return update_outside() && infer_items(out);
+  return update_outside() && infer(out);
 }
 
 bool PlaneSteps::climb(const Arrays& before, double least, const Objective& objective, Elbo& out) {

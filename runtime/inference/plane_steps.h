@@ -43,7 +43,7 @@ class PlaneSteps {
  private:
   /// Brings local factors, tangent points among them, to their optimum and computes the ELBO. Returns false if
   /// generated code fails or the ELBO is impossible.
-  bool infer_items(Elbo& out) const;
+  bool infer(Elbo& out) const;
   /// Updates every block outside the items once, except local ones and tangent points. Returns false if one fails.
   bool update_outside() const;
   /// Finds which arrays of the state the updates of items write: tangent planes, and what is inferred with them. The

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/inference/batches.h"
+#include "runtime/machine/damping.h"
 
 namespace lehr {
 
@@ -33,6 +34,116 @@ std::int32_t step(const Engine& e, const SviOptions& o, std::span<const std::int
   }
   return sweep(e, o, plan);
 }
+
+namespace {
+
+/// The points outside the items that local bounds hold (StepRow::moves_gradually), and such bounds.
+class HeldPoints {
+ public:
+  explicit HeldPoints(const Engine& e) : e_(e) {
+    for (const StepRow& s : e.steps())
+      if (!s.stage && s.moves_gradually != 0) steps_.push_back(&s);
+    for (const machine::ParameterRow& row : machine::parameters_of(e.model()))
+      if (!row.by_stage && std::ranges::any_of(steps_, [&](const StepRow* s) { return s->block == row.block; }))
+        rows_.push_back(&row);
+  }
+  bool any() const { return !steps_.empty(); }
+
+  /// Returns the numbers, those that stay positive by their logarithms.
+  std::vector<double> read() const {
+    std::vector<double> out;
+    for (const machine::ParameterRow* row : rows_)
+      for (const double x : e_.reals(row->buffer))
+        out.push_back(machine::stays_positive(*row) ? std::log(x) : x);
+    return out;
+  }
+  /// Sets the numbers to those of read(). Returns 0 or a status of the generated code.
+  std::int32_t write(const std::vector<double>& numbers) const {
+    auto from = numbers.begin();
+    for (const machine::ParameterRow* row : rows_)
+      for (double& x : e_.reals(row->buffer)) {
+        const double y = *from++;
+        x = machine::stays_positive(*row) ? std::exp(y) : y;
+      }
+    e_.invalidate_sums();
+    return machine::call(e_.machine(), e_.model().global_expectations);
+  }
+  /// Updates them until they hardly move, with the sums over items as they are. Returns 0 or a failure status.
+  std::int32_t update() const {
+    constexpr int kUpdates = 200;
+    for (int k = 0; k < kUpdates; ++k)
+      for (const StepRow* s : steps_)
+        if (const std::int32_t status = machine::call(e_.machine(), s->update)) return status;
+    return 0;
+  }
+
+ private:
+  const Engine& e_;
+  std::vector<const StepRow*> steps_;
+  std::vector<const machine::ParameterRow*> rows_;
+};
+
+/// Returns where the geometric series through three successive points leads, as far as one ratio describes it (SQUAREM;
+/// Varadhan & Roland 2008).
+std::vector<double> squared_step(const std::vector<double>& x, const std::vector<double>& y,
+                                 const std::vector<double>& z) {
+  double moved = 0, turned = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    moved += (y[i] - x[i]) * (y[i] - x[i]);
+    turned += (z[i] - 2 * y[i] + x[i]) * (z[i] - 2 * y[i] + x[i]);
+  }
+  const double length = turned > 0 ? std::max(1.0, std::sqrt(moved / turned)) : 1;
+  std::vector<double> out;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    out.push_back(x[i] + 2 * length * (y[i] - x[i]) + length * length * (z[i] - 2 * y[i] + x[i]));
+  return out;
+}
+
+/// Brings points that local bounds hold to their optimum by sums over all items, after the last step, whose ELBO is in
+/// `elbo`. They have no natural parameters that steps could average: a step moves them towards the optimum of a
+/// minibatch, which is not that of all items on average, and bounds shorten the way. Each round visits all items three
+/// times or more, and they are visited half as often as by the steps.
+std::int32_t maximise_points(const Engine& e, const SviOptions& o, Elbo& elbo) {
+  constexpr double kFewest = 3, kMost = 100;
+  constexpr double kGain = 1e-3;  // nats of a round after which there is no other
+  const HeldPoints points(e);
+  if (!points.any()) return 0;
+  double left = std::clamp(o.epochs / 2, kFewest, kMost);
+  const auto visit = [&](Elbo& out) {
+    --left;
+    return evaluate(e, o, out);
+  };
+  while (left >= kFewest) {
+    const double before = elbo.value;
+    std::vector<std::vector<double>> at{points.read()};
+    for (int k = 0; k < 2; ++k) {
+      std::int32_t status = points.update();
+      if (status == 0) status = visit(elbo);
+      if (status != 0) return status;
+      at.push_back(points.read());
+    }
+    if (!(elbo.value - before > kGain)) return 0;
+    Elbo there;
+    std::int32_t status = points.write(squared_step(at[0], at[1], at[2]));
+    if (status == 0) status = visit(there);
+    if (status == 0 && there.value > elbo.value) {
+      elbo = there;
+      continue;
+    }
+    status = points.write(at[2]);
+    if (status == 0) status = visit(elbo);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
+/// Status and ELBO of maximise_points(), as one recorded answer.
+struct Finished {
+  std::int32_t status;
+  Elbo elbo;
+};
+
+}  // namespace
 
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
@@ -85,6 +196,15 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       if (const std::int32_t status = temperatures ? temperatures->pause() : e.prepare())
         return failure(e, status, out);
       if (const std::int32_t status = evaluate(e, o, elbo)) return failure(e, status, out);
+      if (out.iterations == steps && !temperatures && !o.grid && weights.step < 1) {
+        const Finished end = e.recorded([&] {
+          Finished f{0, elbo};
+          f.status = maximise_points(e, o, f.elbo);
+          return f;
+        });
+        if (end.status != 0) return failure(e, end.status, out);
+        elbo = end.elbo;
+      }
       if (const std::int32_t status = temperatures ? temperatures->resume() : 0) return failure(e, status, out);
     }
     out.elbo = elbo.value;

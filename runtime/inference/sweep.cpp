@@ -67,6 +67,12 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
   return status != 0 ? status : e.elbo(out);
 }
 
+std::int32_t infer_items(const Engine& e, const SweepOptions& options, machine::SweepScope scope, Elbo& out) {
+  e.invalidate_parts();
+  const std::int32_t status = machine::infer_items(with_accuracy(e, options), scope);
+  return status != 0 ? status : e.elbo(out);
+}
+
 bool omits_item_parameters(const Engine& e, const SweepOptions& options) {
   return !options.item_parameters && !machine::reads_statistics_first(e.model());
 }

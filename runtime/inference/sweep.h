@@ -51,6 +51,11 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 /// Returns 0 or a failure status of the generated code.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
+/// Brings the local factors of all items to their optimum with the global ones as they are, repeating a scope of
+/// several steps (machine::infer_items), and computes the ELBO of the result. Returns 0 or a failure status. It is not
+/// recorded: call it inside Engine::recorded.
+std::int32_t infer_items(const Engine& e, const SweepOptions& options, machine::SweepScope scope, Elbo& out);
+
 /// Returns true if sweeps need not write per-item parameters: SweepOptions::item_parameters is false, and no block
 /// comes before the items, for which statistics would be recomputed from these parameters.
 bool omits_item_parameters(const Engine& e, const SweepOptions& options);

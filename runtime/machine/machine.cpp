@@ -433,7 +433,7 @@ std::int32_t update_globals(const Machine& m) {
   constexpr int kSteps = 200;  // enough for points that a local bound lets move by small steps
   for (int k = 0; k < kSteps; ++k) {
     for (const StepRow& step : steps_of(*m.model)) {
-      if (!step.moves_gradually) continue;
+      if (step.moves_gradually != kRepeated) continue;
       if (const std::int32_t status = call(m, step.update)) return status;
     }
   }

@@ -88,6 +88,9 @@ struct ArrayRow {
 inline constexpr std::int64_t kForElbo = 2;
 /// The value of StepRow::tangent_points for points of expectations of links. Sweeps may then lower the ELBO.
 inline constexpr std::int64_t kExpectations = 2;
+/// The value of StepRow::moves_gradually for a step that a random start repeats, since the block is in the prior of
+/// what the start forms from data.
+inline constexpr std::int64_t kRepeated = 2;
 /// One step of a sweep: an item stage (a loop over items that updates their local blocks and adds up statistics), or
 /// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/lower/lower.h.
 struct StepRow {
@@ -102,8 +105,8 @@ struct StepRow {
   /// expectations (x.predictor), or the update of one.
   std::int64_t tangent_points;
   std::int64_t seed_updates;  // 1: `seed` updates blocks from data and needs the stage's tables
-  std::int64_t
-      moves_gradually;  // 1: a point that moves gradually because a local bound holds it, or the point of that bound
+  /// 1 or kRepeated: a point that moves gradually because a local bound holds it, or the point of that bound.
+  std::int64_t moves_gradually;
   Extent items;         // stage: number of its items
   std::int64_t tables,  // function (): computes the natural-parameter tables that the items read
       update,           // a stage: function (begin, end, iterations; tolerance): updates items and adds up statistics;

@@ -212,12 +212,12 @@ def warnings():
 
 
 def data_of_the_model():
-    """Twenty data sets that the models make end above temperature 1.05 and are not told of; data twice as wide are."""
+    """Twenty data sets that the models make end above temperature 1.05 and are not reported; data twice as wide are."""
     random, models = np.random.default_rng(8), {
         "normal": "model m { plate n; mu ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 4, rate = 4); observe x[n] ~ Normal(mean = mu, precision = tau); }",
         "mixture": """model m { plate n; plate k = 3; pi ~ Dirichlet(concentration = 3) over k; mu[k] ~ Normal(mean = 0, sd = 5);
           tau ~ Gamma(shape = 4, rate = 4); z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], precision = tau); }"""}
-    warm = told = 0
+    warm = reported = 0
     for _ in range(10):
         normal = random.normal(random.normal(0, 3), random.gamma(4, 0.25) ** -0.5, 20)
         kind = random.choice(3, 60, p=random.dirichlet([3, 3, 3]))
@@ -225,11 +225,11 @@ def data_of_the_model():
         for name, x in (("normal", normal), ("mixture", mixture)):
             got = fit(models[name], {"x": x}, "--temper", "global:max=10", "--max-iter", 300, monotone=False)
             warm += got.report["tempering"]["temperature"] > 1.05
-            told += "and not near 1" in got.said
-    assert warm >= 15 and told <= 1, (warm, told)
+            reported += "and not near 1" in got.said
+    assert warm >= 15 and reported <= 1, (warm, reported)
     fixed = models["normal"].replace("tau ~ Gamma(shape = 4, rate = 4); ", "").replace("precision = tau", "sd = 1")
     assert "and not near 1" in fit(fixed, {"x": random.normal(0, 2, 30)}, "--temper", "global:max=10", monotone=False).said
-    return f"{warm} above 1.05, {told} told of"
+    return f"{warm} above 1.05, {reported} reported"
 
 
 def within_reach():

@@ -31,9 +31,9 @@ def run(*command, code=0, **more):
 
 def contents(out):
     # Several processes do not correct standard deviations.
-    told = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files", "processes", "sds")}
+    reported = {k: v for k, v in read_json(f"{out}/fit.json").items() if k not in ("command", "seconds", "files", "processes", "sds")}
     trace = [[r.split(",")[i] for i in (0, 2)] for r in read(f"{out}/trace.csv").splitlines()]
-    return read(f"{out}/posterior.npz", "rb"), told, trace
+    return read(f"{out}/posterior.npz", "rb"), reported, trace
 
 
 def same(tmp, name, words, ranks=(1, 2, 3), *more):

@@ -132,9 +132,9 @@ def together(trial, state, whole, between, what):
         if is_old or is_new:
             continue
         shown = run(trial.lehr, "show", os.path.join(trial.folder, folder), code=None)
-        told = shown.returncode == 4 and re.search("not of one fit|not the directory of a fit", shown.stderr)
+        reported = shown.returncode == 4 and re.search("not of one fit|not the directory of a fit", shown.stderr)
         is_shown = shown.returncode == 0 and is_old_fit(folder, state, trial.before)
-        assert between and (told or is_shown), (what, folder, "files of two fits", shown.returncode, shown.stderr)
+        assert between and (reported or is_shown), (what, folder, "files of two fits", shown.returncode, shown.stderr)
 
 
 def check_files(trial, whole, between, what):

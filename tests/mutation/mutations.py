@@ -486,7 +486,7 @@ m = area("starting values and moves", "native_shares")
 m("if («globals») reset_tangents();", "false")
 m("const std::int64_t f = «step.seed < 0 ? step.sum : step.seed»;", "step.seed")
 m("} else if (const auto category = «seeded_by(b)») {", "std::optional<BlockId>()", "posterior_starts")
-m("if («!step.moves_gradually») continue;", "true", "posterior_starts")
+m("if («step.moves_gradually != kRepeated») continue;", "true", "posterior_starts")
 
 m = area("correlations along chains", "posterior_paths")
 m("const Vector r = «-2» * m / (1 + (1 + 4 * m.square()).sqrt());", "-1")

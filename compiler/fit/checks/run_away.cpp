@@ -3,6 +3,7 @@
 #include "compiler/fit/checks/run_away.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compiler/fit/checks/cancellation.h"
@@ -12,14 +13,15 @@
 namespace lehr {
 namespace {
 
-constexpr double kFar = 1e6;            // how many times larger or smaller a displaced factor is
-constexpr double kStays = 1e3;          // it has not come back if it is this many times larger or smaller
-constexpr double kLost = 0.01;          // nats that it may lose
-constexpr int kSweeps = 5;              // sweeps after the displacement
-constexpr int kTrend = 20;              // sweeps that show a direction in which several variables leave together
-constexpr double kStill = 1e-12;        // movement, relative to size, that is rounding
-constexpr double kFarAlong = 1e3;       // how many times larger than the variables a displacement along it is
-constexpr std::size_t kMostSingle = 8;  // elements of an array that are displaced alone: those that are largest
+constexpr double kFar = 1e6;      // how many times larger or smaller a displaced factor is
+constexpr double kStays = 1e3;    // it has not come back if it is this many times larger or smaller
+constexpr double kLost = 0.01;    // nats that it may lose
+constexpr int kSweeps = 5;        // sweeps after the displacement
+constexpr int kTrend = 20;        // sweeps that show a direction in which several variables leave together
+constexpr double kStill = 1e-12;  // movement, relative to size, that is rounding
+constexpr std::array kFarAlong{1e-3, 1., 1e3};  // how many times larger than the variables displacements along it are
+constexpr double kLeft = 0.1;                   // share of such a displacement that sweeps must leave
+constexpr std::size_t kMostSingle = 8;          // elements of an array that are displaced alone: those that are largest
 
 /// Returns true if a latent category selects elements of the variable. A component without items may be anywhere.
 bool is_selected(const model::Model& m, const model::Variable& v) {
@@ -68,8 +70,9 @@ class Displacements {
   Displacements& operator=(const Displacements&) = delete;
 
   /// Moves locations along the direction in which sweeps move them, by a thousand times the size of the `improper`
-  /// variables and of their standard deviations. Returns the element of these that has moved most, if the ELBO is no
-  /// lower there. So intercept and slope leave together where counts are 0 but for one value of the covariate.
+  /// variables and of their standard deviations. Returns the element of these that has moved most, if sweeps from there
+  /// leave it far away, with an ELBO that is no lower. So intercept and slope leave together where counts are 0 but for
+  /// one value of the covariate. A chain is where the sweeps put it.
   std::optional<Part> leave_together(const std::vector<Part>& improper) const;
   /// Returns the arrays of the factors at the solution.
   const std::vector<NamedArray>& arrays() const { return arrays_; }
@@ -123,10 +126,9 @@ class Displacements {
     return engine.elbo(elbo) == 0 ? std::optional(elbo.value) : std::nullopt;
   }
 
-  /// Makes sweeps from the solution, shortened if they lower the ELBO, and returns the ELBO; nothing if one fails.
+  /// Makes sweeps, shortened if they lower the ELBO, and returns the ELBO; nothing if one fails.
   std::optional<double> elbo_after_trend() const {
     const Engine& engine = instance_.engine();
-    engine.load(state_);
     Damping damping(engine, options_);
     Elbo elbo;
     if (prepare_statistics(engine, options_) != 0 || engine.elbo(elbo) != 0) return std::nullopt;
@@ -151,6 +153,23 @@ class Displacements {
     }
     return out;
   }
+
+  /// Moves locations from `from` to `factor` times as far as they are from there. Returns false if that fails.
+  bool along(const std::vector<std::vector<double>>& from, double factor) const {
+    const std::vector<std::span<double>> to = locations();
+    for (std::size_t k = 0; k < to.size(); ++k)
+      for (std::size_t i = 0; i < to[k].size(); ++i)
+        to[k][i] = from[k][i] + factor * (to[k][i] - from[k][i]);
+    const Engine& engine = instance_.engine();
+    engine.invalidate_sums();
+    engine.invalidate_parts();
+    const machine::Machine& m = engine.machine();
+    return machine::call(m, m.model->global_expectations) == 0 &&
+           machine::infer_items(m, machine::SweepScope::local) == 0;
+  }
+
+  /// Returns an element of the factors in place.
+  double element(const Part& p) const { return of_variables()[p.array].values[*p.element]; }
 
   /// Returns true if the largest number of a part is still far from where it was.
   bool is_far(const Part& p, const std::vector<NamedArray>& now, double factor) const {
@@ -177,8 +196,6 @@ class Displacements {
 
 std::optional<Part> Displacements::leave_together(const std::vector<Part>& improper) const {
   const Engine& engine = instance_.engine();
-  // The expectations of a chain follow from its potentials, which this does not move.
-  if (std::ranges::any_of(machine::parameters_of(engine.model()), &machine::ParameterRow::chain)) return std::nullopt;
   std::vector<std::vector<double>> from;
   engine.load(state_);
   for (const std::span<double> x : locations())
@@ -194,7 +211,7 @@ std::optional<Part> Displacements::leave_together(const std::vector<Part>& impro
     const std::string precision_name = after.name.substr(0, after.name.rfind('.')) + ".precision";
     const auto precision = std::ranges::find(now, precision_name, &NamedArray::name);
     for (std::size_t i = 0; i < after.values.size(); ++i) {
-      size = std::max(size, std::abs(after.values[i]));
+      size = std::max({size, std::abs(before.values[i]), std::abs(after.values[i])});
       if (precision != now.end() && precision->values.size() == after.values.size())
         size = std::max(size, 1 / std::sqrt(precision->values[i]));
       if (const double by = std::abs(after.values[i] - before.values[i]); by > moved) {
@@ -204,19 +221,19 @@ std::optional<Part> Displacements::leave_together(const std::vector<Part>& impro
     }
   }
   if (!(moved > kStill * size)) return std::nullopt;
-  const double factor = kFarAlong * size / moved;
-  const std::vector<std::span<double>> to = locations();
-  for (std::size_t k = 0; k < to.size(); ++k)
-    for (std::size_t i = 0; i < to[k].size(); ++i)
-      to[k][i] += factor * (to[k][i] - from[k][i]);
-  engine.invalidate_sums();
-  engine.invalidate_parts();
-  const machine::Machine& m = engine.machine();
-  Elbo elbo;
-  if (machine::call(m, m.model->global_expectations) != 0 || machine::infer_items(m, machine::SweepScope::local) != 0 ||
-      engine.elbo(elbo) != 0)
-    return std::nullopt;
-  return elbo.value >= *reached - kLost ? out : std::nullopt;
+  // What sweeps move is little more than rounding where they have converged. So the first displacement is short, and
+  // sweeps after it make the direction of the next one.
+  for (const double far : kFarAlong) {
+    const double factor = far * size / moved;
+    if (factor < 1) continue;
+    if (!along(from, factor)) return std::nullopt;
+    const std::optional<double> there = elbo_after_trend();
+    if (!there || !(*there >= *reached - kLost)) return std::nullopt;
+    const double to = std::abs(element(*out) - arrays_[out->array].values[*out->element]);
+    if (!(to > kLeft * far * size)) return std::nullopt;
+    moved = to;
+  }
+  return out;
 }
 
 /// Returns the name of an array's variable, or of an element of it.

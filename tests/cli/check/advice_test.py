@@ -190,6 +190,8 @@ PATTERNS = [
     " data of[n] : item; observe y[n] ~ Categorical(p[of[n]]); }",
     "model l { plate item; plate place; plate half = 2; data side[item, place] : half; rate[half] ~ Gamma(shape = 1, rate = 1);"
     " c ~ Uniform() over place; observe y[item] ~ Poisson(rate[side[item, c]]); }",
+    "model n { plate n; plate b = 2; plate one; v[b] ~ Beta(1, 1); p[one] ~ Beta(1, 1); joint[n] ~ Categorical(stick_breaking(v));"
+    " observe y[n] ~ Bernoulli(p[joint[n]]); }",
     "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ StudentT(df = 1, mean = 0, sd = 1); observe x[n] ~ Bernoulli(p); }",
 ]
 

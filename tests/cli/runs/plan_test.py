@@ -28,10 +28,10 @@ def compare(folder, model, settings, *cases):
     """Sizes and data of a small fit and of a large one."""
     (less, little), (more, much) = cases
     peak(folder, model, settings, little)  # the code is compiled then
-    told = planned(model, settings, more) - planned(model, settings, less)
+    expected = planned(model, settings, more) - planned(model, settings, less)
     had = peak(folder, model, settings, much) - peak(folder, model, settings, little)
-    assert 0.8 < had / told < 1.45, (model, had, told)  # text is read into arrays that grow
-    print(f"ok {model}: {told / 1e6:.1f} MB told, {had / 1e6:.1f} MB had", flush=True)
+    assert 0.8 < had / expected < 1.45, (model, had, expected)  # text is read into arrays that grow
+    print(f"ok {model}: {expected / 1e6:.1f} MB planned, {had / 1e6:.1f} MB had", flush=True)
 
 
 def points(folder, count):

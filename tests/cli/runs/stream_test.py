@@ -310,8 +310,8 @@ def peak_of_fit(folder, corpus, *options):
     """With what it said that would be."""
     found, said = peak("fit", "models/topics/lda.lehr", "--data", f"w={corpus}", "--set", "K=4", "--batch-size", "64", "--threads", "2",
                        "--out", f"{folder}/peak", *options)
-    told = re.search(r"at most ([0-9.]+) MB", said)
-    return found, float(told[1]) * 1e6 / 2**20 if told else None
+    planned = re.search(r"at most ([0-9.]+) MB", said)
+    return found, float(planned[1]) * 1e6 / 2**20 if planned else None
 
 
 def memory(folder):
@@ -323,8 +323,8 @@ def memory(folder):
         steps, sweeps = ["--method", "svi", "--epochs", "0.1"], ["--max-iter", "1"]
         for k, options in enumerate([steps, [*steps, "--stream"], [*sweeps, "--stream", "--spill", f"{folder}/spill"]]):
             peak_of_fit(folder, corpus, *options)  # the code is compiled then
-            found[times, k], told = peak_of_fit(folder, corpus, *options)
-            assert not told or found[times, k] < told, (found, told)
+            found[times, k], planned = peak_of_fit(folder, corpus, *options)
+            assert not planned or found[times, k] < planned, (found, planned)
     whole, *streamed = (found[60, k] - found[1, k] for k in range(3))
     assert whole > 20 and max(streamed) < 0.15 * whole, found
     print(f"ok memory: {streamed} MiB more for sixty times the data, which take {whole:.0f}", flush=True)

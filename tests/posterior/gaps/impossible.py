@@ -97,6 +97,29 @@ def rows_of_known_probabilities():
 
 
 @holds
+def sure_bits_in_mixtures():
+    """A latent bit that one part of its mixture makes sure is refused. A category over what both bits can be together is the
+    same model, and exact: by enumeration."""
+    w, p, hit, wrong = 0.6, 0.3, 0.8, 0.1
+    y = np.array([[1, 1], [0, 0], [1, 0]])
+    text = f"""model m {{ plate n; plate r; z[n] ~ Bernoulli({w}); c[n] ~ mixture(z[n], Bernoulli({p}), Bernoulli(SURE));
+      observe y[n, r] ~ mixture(c[n], Bernoulli({hit}), Bernoulli({wrong})); }}"""
+    for sure in ("0", "1"):
+        try:
+            fit(text.replace("SURE", sure), {"y": y}, *PLAIN)
+            return False
+        except RuntimeError as e:
+            if "exit 3" not in str(e) or "Categorical(stick_breaking(v))" not in str(e):
+                return False
+    both = f"""model m {{ plate n; plate r; plate two = 2; plate possible; const v[two]; const q[possible];
+      joint[n] ~ Categorical(stick_breaking(v)); observe y[n, r] ~ Bernoulli(q[joint[n]]); }}"""
+    f = fit(both, {"y": y, "v": [1 - w, 1 - p], "q": [wrong, wrong, hit]}, *PLAIN)
+    likelihood = lambda q: np.prod(np.where(y, q, 1 - q), axis=1)
+    sums = sum(weight * likelihood(q) for weight, q in ((1 - w, wrong), (w * (1 - p), wrong), (w * p, hit)))
+    return close(f.elbo, np.log(sums).sum(), 1e-9)
+
+
+@holds
 def weights_of_zero():
     """A component whose known weight is 0."""
     w, mean, x = np.array([0, 0.7, 0.3]), np.array([-1, 0, 2.0]), np.array([-1.2, 0.3, 2.5])

@@ -326,13 +326,28 @@ def new_groups():
 
 @check
 def new_groups_with_limits():
-    """The limits of a new group are an observation of it that the fit has not: no data depend on it, and the message says so."""
+    """A number of a new group is drawn within its limits given its parents, as that of a new item is: quadrature over the
+    factor of the mean. An observation of it is refused."""
     model = """model m { plate n; plate g; data of[n] : g; mu ~ Normal(mean = 0, sd = 3); u[g] ~ Normal(mean = mu, sd = 1) above 0;
       observe y[n] ~ Normal(mean = u[of[n]], sd = 1); }"""
-    f = Predicted(model, {"of": [0, 0, 1, 1], "y": [1.0, 2.0, 0.5, 0.1]}, "--search", "none")
-    said = f.predict({"of": [0, 1], "y": [None, None]}, "--sizes", "g=+1", code=4)
-    assert "an element of 'u', whose limits count as an observation" in said, said
-    return "refused"
+    heavy = model.replace("Normal(mean = mu, sd = 1)", "StudentT(df = 4, mean = mu, sd = 1)")
+    worst = 0
+    for text, family in ((model, stats.norm), (heavy, stats.t(df=4))):
+        f = Predicted(text, {"of": [0, 0, 1, 1], "y": [1.0, 2.0, 0.5, 0.1]}, "--search", "none")
+        p = f.predict({"of": [0, 1, 2], "y": [None, None, None]}, "--sizes", "g=+1", "--draws", 20000)
+        x, w = np.polynomial.hermite_e.hermegauss(60)
+        mu = float(f.posterior["mu.mean"]) + x / math.sqrt(float(f.posterior["mu.precision"]))
+        grid = np.linspace(0, 400, 400001)
+        density = np.array([family.pdf(grid - m) for m in mu])
+        moments = [np.trapz(density * grid ** k, grid, axis=1) for k in range(3)]
+        mean, square = (w @ (moments[k] / moments[0]) / w.sum() for k in (1, 2))
+        for got, want, error in ((p["u.mean"][2], mean, p["u.mcse"][2]), (p["y.mean"][2], mean, p["y.mcse"][2])):
+            worst = max(worst, abs(got - want) / error)
+        assert abs(p["u.sd"][2] / math.sqrt(square - mean ** 2) - 1) < 0.1, (p["u.sd"][2], square - mean ** 2)
+        assert np.isnan(p["u.mean"][:2]).all() and worst < 4, (p["u.mean"], mean, p["u.mcse"], worst)
+        said = f.predict({"of": [0, 2], "y": [None, 1.0]}, "--sizes", "g=+1", code=4)
+        assert "an observation depends on u[2], which the fit has not seen" in said, said
+    return f"within {worst:.1f} standard errors"
 
 
 @check

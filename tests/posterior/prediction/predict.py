@@ -273,8 +273,8 @@ def changed_model():
     before = f.predict({}, "--sizes", "n=1")
     write(f.model, model % 50)
     after = f.predict({}, "--sizes", "n=1")
-    told = lehr("predict", f.at("fit"), "--sizes", "n=1", code=None).stderr
-    assert "is another model by now" in told, told
+    reported = lehr("predict", f.at("fit"), "--sizes", "n=1", code=None).stderr
+    assert "is another model by now" in reported, reported
     return near(after["x.sd"], before["x.sd"])
 
 

@@ -44,18 +44,18 @@ def main(path):
             firsts.add(d["mu.1"][0])
         assert len(firsts) == 4, "chains that begin alike"
     fit(path, "m.lehr", "bare", "--max-iter", 0, "--init", path / "nothing", code=4)
-    told = fit(path, "m.lehr", "from_chains", "--init", path / "chains", code=4)
-    assert "no factors to start from" in told, told
+    reported = fit(path, "m.lehr", "from_chains", "--init", path / "chains", code=4)
+    assert "no factors to start from" in reported, reported
     # A fit by sampling serves the next chains.
     fit(path, "m.lehr", "more", "--init", path / "chains", "--method", "gibbs", "--warmup", 0, "--draws", 5)
     assert np.abs(columns(path / "more/draws_1.csv")["mu.1"] - x[x > 0].mean()).max() < 1.0
     # Another model has other variables.
     write_json(path / "d.json", {"y": rng.normal(3, 1, 40).tolist()})
-    told = fit(path, "s.lehr", "other", "--init", path / "begun", "--method", "gibbs", code=4)
-    assert "is not a parameter of the posterior of this model" in told, told
+    reported = fit(path, "s.lehr", "other", "--init", path / "begun", "--method", "gibbs", code=4)
+    assert "is not a parameter of the posterior of this model" in reported, reported
     fit(path, "s.lehr", "spins", "--max-iter", 50)
     fit(path, "s.lehr", "spin_chains", "--init", path / "spins", "--method", "gibbs", "--warmup", 0, "--draws", 5)
-    print("chains and ascents begin at the fits that they are told")
+    print("chains and ascents begin at the fits that they are given")
 
 
 def stuck(path):
@@ -66,8 +66,8 @@ def stuck(path):
     write(path / "k.lehr", "model k { plate n; q ~ Beta(1, 1); z[n] ~ Bernoulli(q); observe y[n] ~ Normal(mean = z[n], sd = 2); }")
     write_json(path / "d.json", {"y": [[0] * 4] * 8})
     of = lambda model: [w["text"] for w in fit(path, model, "stuck", "--method", "gibbs", "--chains", 2, "--draws", 200)["warnings"]]
-    told = [w for w in of("b.lehr") if "never moved" in w]
-    assert len(told) == 2 and told[0].startswith("'z': 8 of 8 numbers") and told[1].startswith("'w': 8 of 8 numbers"), told
+    reported = [w for w in of("b.lehr") if "never moved" in w]
+    assert len(reported) == 2 and reported[0].startswith("'z': 8 of 8 numbers") and reported[1].startswith("'w': 8 of 8 numbers"), reported
     write_json(path / "d.json", {"y": [0.1, 0.9, 0.4, 0.5], "z": [0, 1, None, None]})
     assert not [w for w in of("k.lehr") if "never moved" in w]
     print("numbers that do not move are named")

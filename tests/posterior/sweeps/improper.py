@@ -27,7 +27,7 @@ SCALES = "plate g = 3; data group[n] : g; tau[g] ~ Jeffreys(); observe x[n] ~ No
 
 
 def fit_body(body, data):
-    return fit("model m { plate n; " + body + " }", data, "--tol", 0, "--max-iter", 2000)
+    return fit("model m { " + ("" if "plate t" in body else "plate n; ") + body + " }", data, "--tol", 0, "--max-iter", 2000)
 
 
 def exact(body, data, evidence, known):
@@ -107,6 +107,10 @@ HELD = {
     "line of counts": lambda: f"ELBO {fit_body(COUNTS, {'z': [-2, -1, 0, 1, 1], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
     "line of large counts": lambda: f"ELBO {fit_body(COUNTS, {'z': [0, 0, 1, 1, 1], 'y': [0, 1, 300, 200, 400]}).elbo:.4f}",
     "mean of groups of counts": lambda: f"ELBO {fit_body(MEANS, {'y': [0, 0, 0, 1, 0, 0], 'g': [0, 0, 1, 1, 2, 2]}).elbo:.4f}",
+    "line of counts, factorised": lambda: f"ELBO {fit_body(COUNTS + ' guide factorised;', {'z': [-2, -1, 0, 1, 1], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
+    "line of counts far from 0, factorised": lambda: f"ELBO {fit_body(COUNTS + ' guide factorised;', {'z': [8, 9, 10, 11, 11], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
+    "chain of counts": lambda: f"ELBO {fit_body(WALK, {'z': [-2, -1, 0, 1, 1], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
+    "level of counts": lambda: f"ELBO {fit_body(LEVEL, {'z': [-2, -1, 0, 1, 1], 'y': [0, 1, 0, 2, 4]}).elbo:.4f}",
     "line of mixed data": lambda: f"ELBO {fit_body(LINE.replace('LINK', 'logistic'), {'z': Z, 'y': MIXED}).elbo:.4f}",
 }
 NONE = float("nan")
@@ -116,6 +120,9 @@ DUMMY = "plate d; data z[n] : vector over d; b ~ MvNormal(mean = 0, precision = 
 LOG_RATES = "plate k = 3; data g[n] : k; b[k] ~ Flat(); observe y[n] ~ Poisson(exp(b[g[n]]));"
 COUNTS = "data z[n] : real; c ~ Flat(); b ~ Flat(); observe y[n] ~ Poisson(exp(c + b * z[n]));"
 MEANS = "plate k = 3; data g[n] : k; mu ~ Flat(); b[k] ~ Normal(mean = mu, sd = 1); observe y[n] ~ Poisson(exp(b[g[n]]));"
+WALK = "data z[n] : real; c ~ Flat(); b ~ Flat(); u[t] ~ Normal(mean = u[t-1], sd = 0.3) start Normal(mean = 0, sd = 0.3); observe y[t] ~ Poisson(exp(c + b * z[t] + u[t]));"
+LEVEL = "data z[n] : real; b ~ Flat(); u[t] ~ Normal(mean = u[t-1], sd = 0.3) start Flat(); observe y[t] ~ Poisson(exp(b * z[t] + u[t]));"
+WALK, LEVEL = ("plate t ordered; " + x.replace("[n]", "[t]") for x in (WALK, LEVEL))
 APART, MIXED = (Z > 0.1).astype(int), (np.sin(5 * Z) > 0).astype(int)
 ONE_SIDE = {"z": np.stack([np.ones(12), Z, Z > 1.5], 1), "y": np.where(Z > 1.5, 1, MIXED)}
 REFUSED = {
@@ -135,6 +142,8 @@ REFUSED = {
     "group of zeros": ("b[1]", LOG_RATES, {"y": [1, 3, 0, 0, 4, 5], "g": [0, 0, 1, 1, 2, 2]}, "is improper"),
     # Intercept and slope leave together: their sum is known where counts are above 0.
     "counts at one value": ("b or c", COUNTS, {"z": [0, 0, 1, 1, 1], "y": [0, 0, 3, 2, 4]}, "is improper"),
+    "counts at one value, factorised": ("b or c", COUNTS + " guide factorised;", {"z": [0, 0, 1, 1, 1], "y": [0, 0, 3, 2, 4]}, "is improper"),
+    "counts at one value, chain": ("b or c", WALK, {"z": [0, 0, 0, 1, 1, 1], "y": [0, 0, 0, 3, 2, 4]}, "is improper"),
     "counts at the largest value": ("b or c", COUNTS, {"z": [-2, -1, 0, 1, 1], "y": [0, 0, 0, 20, 40]}, "is improper"),
     "counts at the smallest value, exposures": ("b or c", COUNTS.replace("exp", "2 * exp"), {"z": [2, 1, 0, -1, -1], "y": [0, 0, 0, 2, 4]}, "is improper"),
     "mean of groups of zeros": ("mu", MEANS, {"y": [0] * 6, "g": [0, 0, 1, 1, 2, 2]}, "is improper"),
