@@ -180,7 +180,8 @@ class Finder {
   std::vector<Signs> candidates(const std::set<BlockId>& set, const std::vector<Edge>& edges) const {
     std::vector<Signs> out;
     for (const bool alike : {false, true}) {
-      if (Signs signs; add_signs(*set.begin(), edges, alike, signs)) out.push_back(std::move(signs));
+      Signs signs;
+      if (add_signs(*set.begin(), edges, alike, signs) && (out.empty() || out[0] != signs)) out.push_back(signs);
     }
     if (set.size() == 2) return out;
     std::set<std::pair<BlockId, BlockId>> pairs;

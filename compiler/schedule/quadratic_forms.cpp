@@ -147,11 +147,9 @@ bool FormFinder::divide_index_vars(const Term& t, const Parts& parts, const std:
       if (parts.row ? in_rest : in_moments) return false;
       (parts.row ? moments : rest).index_vars.push_back(b);
     } else {
-      if (in_moments && in_rest) return false;
-      const bool nested =
-          a_[b].parent && std::ranges::any_of(inside, [&](IndexVarId p) { return a_.mentions(*a_[b].parent, p); });
-      if (nested && in_rest) return false;
-      (in_moments || nested ? moments : rest).index_vars.push_back(b);
+      const bool summed = in_moments || inside.contains(b);
+      if (summed && in_rest) return false;
+      (summed ? moments : rest).index_vars.push_back(b);
     }
   }
   return true;
@@ -176,6 +174,10 @@ bool FormFinder::add(std::size_t term, const std::vector<std::size_t>& own, Inva
   for (const std::size_t x : own) {
     for (const IndexId i : t.atoms[x].axes)
       a_.collect(i, inside);
+  }
+  for (const IndexVarId b : t.index_vars) {  // what is nested in the elements
+    const auto mentions = [&](IndexVarId p) { return a_.mentions(*a_[b].parent, p); };
+    if (a_[b].parent && std::ranges::any_of(inside, mentions)) inside.insert(b);
   }
   QuadraticForm form;
   form.term = term;

@@ -87,7 +87,7 @@ class TermDivider {
     const IndexVarId item = std::get<density::IndexVarRef>(a_[own->axes[0]]).bound;
     DividedTerm divided{with_nested(t.term, {item}), {}, {}, {}, {}};
     const auto is_inside = [&](const Atom& x) { return is_local(x); };
-    if (!divide(t.term, is_inside, divided)) return false;
+    if (!divide(t.term, is_inside, divided) || pairs_in_chain(divided) || !name_axes(divided, 1)) return false;
     std::set<IndexVarId> in_inner, in_outer;
     collect(divided.inner, in_inner);
     collect(divided.outer, in_outer);

@@ -233,7 +233,8 @@ def sequences():
 
 
 def inputs():
-    """Inputs of the states: both matrices are chosen anew together. A mean of the states moves with them."""
+    """Inputs of the states: both matrices are chosen anew together. A mean of the states moves with them, also one for each
+    group of sequences."""
     C, u = R.normal(size=(5, 2)), R.normal(size=(90, 2))
     y = oscillations([90], C, u)
     single = SEQUENCES.replace("plate s; plate t in s", "plate t").replace("[s, ", "[")
@@ -241,6 +242,9 @@ def inputs():
     with_mean = single.replace("model m {", "model m { b ~ MvNormal(mean = 0, precision = 1) over k;")
     said = [sweeps(*compare(with_inputs.replace("z[t-1],", "z[t-1] + B * u[t],"), {"y": y, "u": u}, most=0.5)),
             sweeps(*compare(with_mean.replace("z[t-1],", "z[t-1] + b,"), {"y": y}, most=0.5))]
+    lengths, of = [20, 30, 15, 25], [0, 1, 1, 0]
+    of_groups = SEQUENCES.replace("model m {", "model m { plate g; data of[s] : g; b[g] ~ MvNormal(mean = 0, precision = 1) over k;")
+    said.append(sweeps(*compare(of_groups.replace("t-1],", "t-1] + b[of[s]],"), {"y": oscillations(lengths, C), "t": lengths, "of": of}, most=0.5)))
     return "; ".join(said)
 
 
