@@ -158,12 +158,11 @@ struct InvarianceFunction {
     /// By variable, from its priors: minus the coefficients of t x_j and of t x_j^2.
     std::vector<BufferId> linear, quadratic;
   };
-  /// What the function writes of one quadratic form: a sum of products x_j x'_l with coefficients, where x and x' are
-  /// an element and itself or its neighbour in a chain.
+  /// What the function writes of one quadratic form: a sum of products with coefficients (schedule::QuadraticForm).
   struct Form {
-    /// [j, l]: the sum over the elements of the expectation of x_j x'_l.
+    /// [j, l]: the sum of the expected products of factors j and l.
     BufferId moments;
-    /// The coefficients of these products: [j, l], or [i] if the rows of a follower are multiplied, one for each row.
+    /// The coefficients of these products: [j, l], or with followers [i], one for each row.
     BufferId coefficients;
   };
   /// What the function writes of one follower, a matrix with Normal rows that multiplies such products (A in Normal(A

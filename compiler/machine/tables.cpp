@@ -416,7 +416,7 @@ class Writer {
   void write_invariance(const schedule::Invariance& x, const loops::InvarianceFunction& f) {
     using Role = math::ParameterRole;
     const auto buffer = [](loops::BufferId b) { return b.valid() ? index(b) : -1; };
-    machine::InvarianceRow row{extent(x.plate),
+    machine::InvarianceRow row{x.plate.valid() ? extent(x.plate) : 1,
                                x.diagonal,
                                static_cast<std::int64_t>(f.function),
                                std::ssize(t_.transformed),
@@ -446,10 +446,15 @@ class Writer {
       }
     }
     for (std::size_t k = 0; k < x.forms.size(); ++k) {
-      const std::optional<std::size_t> follower = x.forms[k].follower;
-      t_.forms.push_back({static_cast<std::int64_t>(x.forms[k].variable), index(f.forms[k].moments),
-                          index(f.forms[k].coefficients), follower ? static_cast<std::int64_t>(*follower) : -1,
-                          x.forms[k].order});
+      const schedule::QuadraticForm& form = x.forms[k];
+      const auto variable = [&](std::size_t factor) {
+        return form.variables[factor] ? static_cast<std::int64_t>(*form.variables[factor]) : -1;
+      };
+      const auto follower = [&](std::size_t n) {
+        return n < form.followers.size() ? static_cast<std::int64_t>(form.followers[n]) : -1;
+      };
+      t_.forms.push_back({variable(0), variable(1), index(f.forms[k].moments), index(f.forms[k].coefficients),
+                          follower(0), follower(1)});
     }
     for (std::size_t k = 0; k < x.followers.size(); ++k) {
       const conditionals::BlockId b = x.followers[k].block;

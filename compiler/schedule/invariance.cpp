@@ -13,6 +13,7 @@
 #include "compiler/conditionals/shared_terms.h"
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
+#include "compiler/schedule/quadratic_forms.h"
 #include "compiler/support/printing.h"
 
 namespace lehr::schedule {
@@ -37,10 +38,6 @@ bool has_form(const Block& b, Stat first, Stat second, math::ParameterRole x, ma
   return stats.size() == 2 && has(first) && has(second) && find_role(*b.factor, x) && find_role(*b.factor, y);
 }
 
-/// Returns true if the factor is a Normal vector.
-bool is_vector(const Block& b) {
-  return has_form(b, Stat::comp, Stat::comp2, math::ParameterRole::location, math::ParameterRole::precision);
-}
 /// Returns true if the factor is a Normal number.
 bool is_normal(const Block& b) {
   return has_form(b, Stat::value, Stat::square, math::ParameterRole::location, math::ParameterRole::precision);
@@ -50,20 +47,28 @@ bool is_gamma(const Block& b) {
   return has_form(b, Stat::value, Stat::log, math::ParameterRole::other, math::ParameterRole::spread);
 }
 
-/// Finds the invariances of one plate.
+/// Finds the invariances of one plate, or of single numbers.
 class Finder {
  public:
   /// Prepares the search over the plate.
   Finder(const model::Model& m, Schedule& s, PlateId plate)
-      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra), plate_(plate) {}
+      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra), plate_(plate), forms_(m, s, plate) {}
 
-  /// Returns the invariances over the plate.
-  std::vector<Invariance> find() {
-    std::vector<Invariance> out;
-    for (const auto& signs : connected()) {
-      if (std::optional<Invariance> x = check(signs)) out.push_back(std::move(*x));
+  /// Adds the invariances over the plate.
+  void find(std::vector<Invariance>& out) {
+    const std::vector<Edge> edges = find_edges(out);
+    std::set<BlockId> seen;
+    for (const Edge& e : edges) {
+      if (seen.contains(e.from)) continue;
+      const std::set<BlockId> set = connected_to(e.from, edges);
+      seen.insert(set.begin(), set.end());
+      for (const Signs& signs : candidates(set, edges)) {
+        std::optional<Invariance> x = check(signs, out);
+        if (!x) continue;
+        out.push_back(std::move(*x));
+        if (signs.size() == set.size()) break;
+      }
     }
-    return out;
   }
 
  private:
@@ -79,17 +84,22 @@ class Finder {
     const Block& block = c_[b];
     const model::Variable& v = variable(b);
     if (!block.factor || !block.has_entropy() || block.mean || v.auxiliary || has_data(v)) return false;
-    if (s_.storage[b.index()] != Storage::stored || (block.chain && s_.stage_of[b.index()])) return false;
+    if (s_.storage[b.index()] != Storage::stored) return false;
     if (s_.local[b.index()] && !s_.stage_of[b.index()] && !block.chain) return false;
-    if (std::ranges::any_of(v.axes, [&](PlateId p) { return m_[m_[p].set].parent.has_value(); })) return false;
     const auto axes = std::ranges::count_if(v.axes, [&](PlateId p) { return is_plate(p); });
-    if (is_vector(block)) return axes == 0 && v.event.size() == 1 && is_plate(v.event[0]);
-    return axes == 1 && is_normal(block) && !model::mask_of(m_, v);
+    // Of numbers, each component has every so many-th place in memory, so rows of different lengths come before it.
+    for (std::size_t k = 0, own = 0; k < v.axes.size(); ++k) {
+      if (is_plate(v.axes[k])) ++own;
+      if (own > 0 && m_[m_[v.axes[k]].set].parent) return false;
+    }
+    if (is_vector(block)) return plate_.valid() && axes == 0 && v.event.size() == 1 && is_plate(v.event[0]);
+    if (!v.auxiliary && m_[v.statement].limits.any()) return false;
+    return axes == (plate_.valid() ? 1 : 0) && is_normal(block) && !model::mask_of(m_, v);
   }
 
-  /// Returns the axis of the variable that runs over the plate; none if its vectors do.
+  /// Returns the axis of the variable that runs over the plate; none if its vectors do, or if there is no plate.
   std::optional<std::size_t> axis_of(BlockId b) const {
-    if (is_vector(c_[b])) return std::nullopt;
+    if (!plate_.valid() || is_vector(c_[b])) return std::nullopt;
     const model::Variable& v = variable(b);
     return static_cast<std::size_t>(std::ranges::find_if(v.axes, [&](PlateId p) { return is_plate(p); }) -
                                     v.axes.begin());
@@ -98,53 +108,96 @@ class Finder {
   /// Returns the components of an atom: an index for each power of the variable.
   std::vector<IndexId> components(const Atom& x) const {
     const auto axis = axis_of(block_of(x));
-    if (!axis) return x.event;
+    if (!axis) return powers_of(a_, x);
     return std::vector<IndexId>(x.stat == Stat::square ? 2 : 1, x.axes[*axis]);
   }
 
-  /// Returns sets of variables that products over the plate connect, with signs such that both factors of a product
-  /// have opposite ones. A set without such signs is left out.
-  std::vector<Signs> connected() const {
-    std::map<BlockId, std::set<BlockId>> beside;
+  /// Two variables with a product in some term, of one component of either.
+  struct Edge {
+    BlockId from, to;
+    bool observed;  // true: the term is one of the likelihood
+  };
+
+  /// Returns true if an invariance that was found transforms both blocks.
+  static bool are_together(BlockId a, BlockId b, const std::vector<Invariance>& found) {
+    return std::ranges::any_of(found, [&](const Invariance& x) {
+      const auto has = [&](BlockId y) {
+        return std::ranges::find(x.variables, y, &Transformed::block) != x.variables.end();
+      };
+      return has(a) && has(b);
+    });
+  }
+
+  /// Returns the products, each in both directions. Those of numbers are left out where components of them are scaled
+  /// one by one.
+  std::vector<Edge> find_edges(const std::vector<Invariance>& found) const {
+    std::vector<Edge> out;
     for (const Term& t : c_.density.terms) {
       for (const Atom& x : t.atoms) {
         for (const Atom& y : t.atoms) {
           const bool linear = (x.stat == Stat::value || x.stat == Stat::comp) && x.opaque.empty() &&
                               (y.stat == Stat::value || y.stat == Stat::comp) && y.opaque.empty();
           const BlockId a = block_of(x), b = block_of(y);
-          if (linear && a != b && can_transform(a) && can_transform(b) && components(x) == components(y))
-            beside[a].insert(b);
+          if (linear && a != b && can_transform(a) && can_transform(b) && components(x) == components(y) &&
+              (plate_.valid() || !are_together(a, b, found)))
+            out.push_back({a, b, c_.density.origins[t.origin].observed});
         }
       }
     }
-    std::vector<Signs> out;
-    std::set<BlockId> seen;
-    for (const auto& [first, others] : beside) {
-      if (seen.contains(first)) continue;
-      Signs signs{{first, 1}};
-      std::vector<BlockId> open{first};
-      bool opposite = true;
-      while (!open.empty()) {
-        const BlockId b = open.back();
-        open.pop_back();
-        for (const BlockId next : beside.at(b)) {
-          const auto [at, fresh] = signs.insert({next, -signs.at(b)});
-          if (fresh) open.push_back(next);
-          opposite = opposite && at->second == -signs.at(b);
-        }
+    return out;
+  }
+
+  /// Returns the block and all that are connected to it.
+  static std::set<BlockId> connected_to(BlockId first, const std::vector<Edge>& edges) {
+    std::set<BlockId> out{first};
+    for (std::size_t before = 0; before != out.size();) {
+      before = out.size();
+      for (const Edge& e : edges) {
+        if (out.contains(e.from)) out.insert(e.to);
       }
-      for (const auto& [b, sign] : signs)
-        seen.insert(b);
-      if (opposite) out.push_back(std::move(signs));
+    }
+    return out;
+  }
+
+  /// Gives connected variables signs, from `first` on: opposite ones to the factors of a product, or with `alike` equal
+  /// ones to those of a product in a prior. Returns false if there are no such signs.
+  static bool add_signs(BlockId first, const std::vector<Edge>& edges, bool alike, Signs& signs) {
+    signs = {{first, 1}};
+    for (std::size_t before = 0; before != signs.size();) {
+      before = signs.size();
+      for (const Edge& e : edges) {
+        if (!signs.contains(e.from)) continue;
+        const int sign = alike && !e.observed ? signs.at(e.from) : -signs.at(e.from);
+        if (signs.insert({e.to, sign}).first->second != sign) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Returns the signs to try for a set of connected variables: such that the factors of all products have opposite
+  /// ones, then such that those in priors have equal ones, as a state and its mean. Then pairs, as of three variables
+  /// that are multiplied: each pair has an invariance of its own.
+  std::vector<Signs> candidates(const std::set<BlockId>& set, const std::vector<Edge>& edges) const {
+    std::vector<Signs> out;
+    for (const bool alike : {false, true}) {
+      Signs signs;
+      if (add_signs(*set.begin(), edges, alike, signs) && (out.empty() || out[0] != signs)) out.push_back(signs);
+    }
+    if (set.size() == 2) return out;
+    std::set<std::pair<BlockId, BlockId>> pairs;
+    for (const Edge& e : edges) {
+      if (set.contains(e.from) && e.from < e.to && e.observed && pairs.insert({e.from, e.to}).second)
+        out.push_back({{e.from, 1}, {e.to, -1}});
     }
     return out;
   }
 
   /// Returns the invariance of the variables if every term is invariant or a prior; otherwise nothing.
-  std::optional<Invariance> check(const Signs& signs) {
+  std::optional<Invariance> check(const Signs& signs, const std::vector<Invariance>& found) {
     Invariance out{plate_};
+    out.diagonal = !plate_.valid();
     for (const auto& [b, sign] : signs) {
-      if (!is_formed_first(s_, b)) return std::nullopt;
+      if (!is_formed_first(s_, b) && !can_lead(b, signs, found)) return std::nullopt;
       out.diagonal = out.diagonal || axis_of(b).has_value();
       out.variables.push_back(transformed(b, sign < 0));
     }
@@ -158,20 +211,49 @@ class Finder {
       if (own.empty()) continue;
       if (std::ranges::any_of(own, [&](std::size_t x) { return !t.atoms[x].opaque.empty(); })) return std::nullopt;
       if (is_balanced(t, own, signs)) out.diagonal = out.diagonal || !is_contraction(t, own, signs);
+      else if (!plate_.valid() && c_.density.origins[t.origin].observed) return std::nullopt;  // a sum, not a product
       else if (own.size() == 1 && is_prior(t, own[0])) priors.push_back(k);
-      else if (!add_form(k, own, out)) return std::nullopt;
+      else if (!forms_.add(k, own, out)) return std::nullopt;
     }
-    if ((out.diagonal && !out.forms.empty()) || !are_followers(out)) return std::nullopt;
+    if (!forms_.complete_followers(out)) return std::nullopt;
     find_scales(priors, signs, out);
     for (const std::size_t k : priors)
       add_prior(k, signs, out);
     std::vector<bool> priced;
     for (const Transformed& v : out.variables)
       priced.push_back(!v.priors.empty());
-    for (const QuadraticForm& x : out.forms)
-      priced[x.variable] = true;
-    const bool has_priors = std::ranges::find(priced, false) == priced.end();
-    return has_priors ? std::optional(std::move(out)) : std::nullopt;
+    for (const QuadraticForm& x : out.forms) {
+      for (const auto& v : x.variables)
+        if (v) priced[*v] = true;
+    }
+    if (std::ranges::find(priced, false) != priced.end()) return std::nullopt;
+    for (const auto& [b, sign] : signs)
+      lead(b);
+    return out;
+  }
+
+  /// Returns true if the item stage that begins the sweep can update the block before all its others but categories,
+  /// so that it is formed first, and all blocks with it and of invariances that were found still are.
+  bool can_lead(BlockId b, const Signs& signs, const std::vector<Invariance>& found) const {
+    if (!s_.stage_of[b.index()] || !m_.guide.order.empty()) return false;
+    const auto& stage = std::get<ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
+    const bool first = !s_.sweep.empty() && !s_.sweep[0].refresh && s_.sweep[0].step == *s_.stage_of[b.index()];
+    const auto at = std::ranges::find(stage.blocks, b);
+    const auto stays = [&](BlockId other) {
+      const bool needed = signs.contains(other) || std::ranges::any_of(found, [&](const Invariance& x) {
+                            return std::ranges::find(x.variables, other, &Transformed::block) != x.variables.end();
+                          });
+      const bool shares = conditionals::share_a_term(c_, b, {other});
+      return !shares || (!needed && !is_discrete(variable(other).support) && !model::is_source(variable(other)));
+    };
+    return first && std::all_of(stage.blocks.begin(), at, stays);
+  }
+
+  /// Moves the block to the front of its item stage, unless it is formed first where it is.
+  void lead(BlockId b) {
+    if (is_formed_first(s_, b)) return;
+    std::vector<BlockId>& blocks = std::get<ItemStage>(s_.steps[*s_.stage_of[b.index()]]).blocks;
+    std::ranges::rotate(blocks, std::ranges::find(blocks, b));
   }
 
   /// Returns true if every component in the term occurs in as many statistics of either sign.
@@ -198,63 +280,57 @@ class Finder {
     });
   }
 
-  /// Returns the index variable that the index is, if the term sums it over a whole plate.
-  std::optional<IndexVarId> free_variable(const Term& t, IndexId i) const {
-    const auto* x = std::get_if<IndexVarRef>(&a_[i]);
-    const bool plain = x && x->offset == 0 && !a_[x->bound].parent && !a_[x->bound].selector &&
-                       std::ranges::find(t.index_vars, x->bound) != t.index_vars.end();
-    return plain ? std::optional(x->bound) : std::nullopt;
-  }
-
-  /// Returns true if the term mentions the index variable outside the atoms `own`, or among their axes.
+  std::optional<IndexVarId> free_variable(const Term& t, IndexId i) const { return schedule::free_variable(a_, t, i); }
   bool is_mentioned(const Term& t, IndexVarId b, const std::vector<std::size_t>& own) const {
-    const auto mentions = [&](const auto& indices) {
-      return std::ranges::any_of(indices, [&](IndexId i) { return a_.mentions(i, b); });
-    };
-    if (a_.mentions(t.coef, b)) return true;
-    for (const density::Multiplicity& x : t.multiplicities) {
-      if (a_.mentions(x.count, b)) return true;
-    }
-    for (const density::Guard& g : t.guards) {
-      std::set<IndexVarId> in;
-      density::collect(a_, g, in);
-      if (in.contains(b)) return true;
-    }
-    for (const IndexVarId x : t.index_vars) {
-      if (a_[x].parent && a_.mentions(*a_[x].parent, b)) return true;
-    }
-    for (std::size_t k = 0; k < t.atoms.size(); ++k) {
-      const bool other = std::ranges::find(own, k) == own.end();
-      if (mentions(t.atoms[k].axes) || (other && mentions(t.atoms[k].event))) return true;
-    }
-    return false;
+    return schedule::is_mentioned(a_, t, b, own);
   }
 
-  /// Returns the number of copies of an element that its mask gives, 1 or 0; none if the variable has no mask. A mask
-  /// with a number for each entry has equal ones in an element, because none of the entries are data.
-  std::optional<density::Multiplicity> mask_at(VariableId v, std::vector<IndexId> element, IndexId entry) {
+  /// Returns the numbers of copies that an element has in all terms with it alone: those of its plates (`times`), and
+  /// of a mask 1 or 0. A mask with a number for each entry has equal ones in an element, because none of the entries
+  /// are data.
+  std::vector<density::Multiplicity> copies_of(VariableId v, const std::vector<IndexId>& element, IndexId entry) {
+    std::vector<density::Multiplicity> out;
+    for (std::size_t k = 0; k < element.size(); ++k) {
+      const auto& times = m_[m_[v].axes[k]].times;
+      if (!times) continue;
+      const auto end = element.begin() + static_cast<std::ptrdiff_t>(k) + 1;
+      std::vector<IndexId> at(end - std::ssize(m_[*times].axes), end);
+      out.push_back({m_[v].axes[k], a_.coef(density::CoefData{*times, std::move(at)})});
+    }
     const std::optional<model::GivenId> mask = model::mask_of(m_, m_[v]);
-    if (!mask) return std::nullopt;
-    if (!m_[*mask].event.empty()) element.push_back(entry);
-    return density::Multiplicity{v, a_.coef(density::CoefData{*mask, std::move(element)})};
+    if (!mask) return out;
+    std::vector<IndexId> at = element;
+    if (!m_[*mask].event.empty()) at.push_back(entry);
+    out.push_back({v, a_.coef(density::CoefData{*mask, std::move(at)})});
+    return out;
+  }
+
+  /// Returns the index variable of an element's axis, if the term sums it over a whole plate, or over the row of such
+  /// an index variable in `parents`.
+  std::optional<IndexVarId> element_variable(const Term& t, IndexId i, const std::set<IndexVarId>& parents) const {
+    const auto* x = std::get_if<IndexVarRef>(&a_[i]);
+    if (!x || !a_[x->bound].parent) return free_variable(t, i);
+    const auto* row = std::get_if<IndexVarRef>(&a_[*a_[x->bound].parent]);
+    const bool plain = x->offset == 0 && !a_[x->bound].selector && row && row->offset == 0 &&
+                       parents.contains(row->bound) && std::ranges::find(t.index_vars, x->bound) != t.index_vars.end();
+    return plain ? std::optional(x->bound) : std::nullopt;
   }
 
   /// Returns true if the term is a statistic of one element, for all elements that its mask leaves, times what is the
   /// same for all of them and does not belong to items.
   bool is_prior(const Term& t, std::size_t own) {
     const Atom& x = t.atoms[own];
-    const auto mask = mask_at(x.variable, x.axes, components(x)[0]);
-    const auto masks = mask ? std::vector{*mask} : std::vector<density::Multiplicity>();
-    if (!t.guards.empty() || t.multiplicities != masks) return false;
+    if (!t.guards.empty()) return false;
+    if (!std::ranges::is_permutation(t.multiplicities, copies_of(x.variable, x.axes, components(x)[0]))) return false;
     const auto axis = axis_of(block_of(x));
     std::set<IndexVarId> element;
     for (std::size_t k = 0; k < x.axes.size(); ++k) {
-      const std::optional<IndexVarId> b = free_variable(t, x.axes[k]);
+      const std::optional<IndexVarId> b = element_variable(t, x.axes[k], element);
       if (!b || (k != axis && !element.insert(*b).second)) return false;
     }
     for (const IndexId i : components(x)) {
       const std::optional<IndexVarId> b = free_variable(t, i);
-      if (!b || element.contains(*b)) return false;
+      if (plate_.valid() && (!b || element.contains(*b))) return false;
     }
     Term rest = t;
     rest.multiplicities.clear();
@@ -269,171 +345,38 @@ class Finder {
     Transformed out{b, inverse, axis_of(b)};
     const model::Variable& v = variable(b);
     const auto fresh = [&](PlateId p) { return a_.bound({m_[m_[p].set].name, m_[p].set, std::nullopt, false}); };
-    out.component = fresh(plate_);
-    out.other = fresh(plate_);
-    Atom one{c_[b].variable, {}, out.axis ? Stat::value : Stat::comp, {}, {}};
+    if (plate_.valid()) out.component = fresh(plate_);
+    if (plate_.valid()) out.other = fresh(plate_);
+    const bool vector = is_vector(c_[b]);
+    Atom one{c_[b].variable, {}, vector ? Stat::comp : Stat::value, {}, {}};
     Term sum{a_.number(1), {}, {}, {}, {}, {}};
     for (std::size_t k = 0; k < v.axes.size(); ++k) {
       if (k == out.axis) {
         one.axes.push_back(a_.index(out.component));
         continue;
       }
-      const IndexVarId e = fresh(v.axes[k]);
+      const PlateId p = m_[v.axes[k]].set;
+      IndexVarId e;
+      if (m_[p].parent) e = a_.bound({m_[p].name, p, one.axes.back(), false});
+      else e = fresh(p);
       one.axes.push_back(a_.index(e));
       sum.index_vars.push_back(e);
     }
-    if (const auto mask = mask_at(one.variable, one.axes, a_.index(density::IndexConstant{0})))
-      sum.multiplicities.push_back(*mask);
+    sum.multiplicities = copies_of(one.variable, one.axes, a_.index(density::IndexConstant{0}));
     out.count = sum;
-    sum.index_vars.push_back(out.component);
+    if (plate_.valid()) sum.index_vars.push_back(out.component);
     Atom two = one;
-    if (!out.axis) one.event = {a_.index(out.component)};
+    if (vector) one.event = {a_.index(out.component)};
     sum.atoms = {one};
     out.first.term = sum;
-    two.stat = out.axis ? Stat::square : Stat::comp2;
-    if (!out.axis) {
+    two.stat = vector ? Stat::comp2 : Stat::square;
+    if (vector) {
       two.event = {a_.index(out.component), a_.index(out.other)};
       sum.index_vars.push_back(out.other);
     }
     sum.atoms = {two};
     out.second.term = sum;
     return out;
-  }
-
-  /// Adds the term to the forms if it is a sum of products of two components of one variable, over some of its
-  /// elements, times what is the same for all of them: at most an atom of a follower, and factors that are not of
-  /// items.
-  bool add_form(std::size_t k, std::vector<std::size_t> own, Invariance& out) const {
-    const Term& t = c_.density.terms[k];
-    const BlockId b = block_of(t.atoms[own[0]]);
-    std::vector<IndexId> products;
-    for (const std::size_t x : own) {
-      if (block_of(t.atoms[x]) != b || !is_vector(c_[b]) || s_.stage_of[b.index()]) return false;
-      std::ranges::copy(t.atoms[x].event, std::back_inserter(products));
-    }
-    if (products.size() != 2 || !t.multiplicities.empty()) return false;
-    std::set<IndexVarId> elements;
-    for (const std::size_t x : own) {
-      for (const IndexId i : t.atoms[x].axes)
-        a_.collect(i, elements);
-    }
-    QuadraticForm form{0, t, {}, {}, t, products, {}, 0};
-    while (out.variables[form.variable].block != b)
-      ++form.variable;
-    for (std::size_t x = own.size(); x-- > 0;)
-      form.coefficient.atoms.erase(form.coefficient.atoms.begin() + static_cast<std::ptrdiff_t>(own[x]));
-    form.coefficient.guards.clear();
-    std::erase_if(form.coefficient.index_vars, [&](IndexVarId v) { return elements.contains(v); });
-    if (!add_follower(form, products, out)) return false;
-    // The moments have the row of the follower first.
-    if (form.order == 1 && form.at[0] != products[0]) std::ranges::reverse(own);
-    // The coefficient is without the elements, and the elements and guards are without components and rows.
-    for (const IndexVarId v : form.coefficient.index_vars) {
-      const auto in_guard = [&](const density::Guard& g) {
-        std::set<IndexVarId> in;
-        density::collect(a_, g, in);
-        return in.contains(v);
-      };
-      if (elements.contains(v) || std::ranges::any_of(t.guards, in_guard)) return false;
-    }
-    Term rest = form.coefficient;
-    const auto mentions_element = [&](IndexVarId v) { return is_mentioned(rest, v, {}); };
-    if (std::ranges::any_of(elements, mentions_element)) return false;
-    const auto is_global = [&](const Atom& y) { return !s_.local[block_of(y).index()] && y.opaque.empty(); };
-    if (!std::ranges::all_of(rest.atoms, is_global)) return false;
-    form.first = out.variables[form.variable].component;
-    form.second = out.variables[form.variable].other;
-    form.moments = moments_of(t, own, form);
-    out.forms.push_back(std::move(form));
-    return true;
-  }
-
-  /// Returns the sums of the products of two components over the elements in the term.
-  Term moments_of(const Term& t, const std::vector<std::size_t>& own, const QuadraticForm& form) const {
-    Term out{a_.number(1), {}, {}, {}, t.guards, t.origin};
-    std::vector<IndexId> free{a_.index(form.first), a_.index(form.second)};
-    std::set<IndexVarId> elements;
-    for (const std::size_t x : own) {
-      Atom atom = t.atoms[x];
-      for (const IndexId i : atom.axes)
-        a_.collect(i, elements);
-      for (IndexId& i : atom.event) {
-        i = free.front();
-        free.erase(free.begin());
-      }
-      out.atoms.push_back(std::move(atom));
-    }
-    for (const IndexVarId v : t.index_vars) {
-      if (elements.contains(v)) out.index_vars.push_back(v);
-    }
-    out.index_vars.push_back(form.first);
-    out.index_vars.push_back(form.second);
-    return out;
-  }
-
-  /// Takes the atom of a follower out of the coefficient of a form, if there is one whose entries belong to the
-  /// products. Returns false if the components are not free, or belong to something else.
-  bool add_follower(QuadraticForm& form, const std::vector<IndexId>& products, Invariance& out) const {
-    Term& t = form.coefficient;
-    for (const IndexId i : products) {
-      if (!free_variable(t, i)) return false;
-    }
-    for (std::size_t k = 0; k < t.atoms.size(); ++k) {
-      const Atom& x = t.atoms[k];
-      if (!may_follow(block_of(x))) continue;
-      const IndexId row = x.axes[0];
-      if (!free_variable(t, row)) return false;
-      const bool pair = x.stat == Stat::comp2;
-      const std::vector<IndexId> order = pair ? x.event : std::vector{row, x.event[0]};
-      if (!std::ranges::is_permutation(order, products) || order[0] == order[1]) return false;
-      if (pair && std::ranges::find(products, row) != products.end()) return false;
-      form.order = pair ? 2 : 1;
-      form.at = {row};
-      auto at = std::ranges::find(out.followers, block_of(x), &Follower::block);
-      if (at == out.followers.end()) at = out.followers.insert(at, {block_of(x), {}});
-      form.follower = static_cast<std::size_t>(at - out.followers.begin());
-      t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
-      // The entries of the row are summed by the product, not by the coefficient.
-      for (const IndexId i : products) {
-        const IndexVarId b = std::get<IndexVarRef>(a_[i]).bound;
-        if (i != row && is_mentioned(t, b, {})) return false;
-        if (i != row) std::erase(t.index_vars, b);
-      }
-      return true;
-    }
-    return true;
-  }
-
-  /// Returns true if the block is a matrix with Normal rows, whose axis and vectors run over the plate.
-  bool may_follow(BlockId b) const {
-    const Block& block = c_[b];
-    const model::Variable& v = variable(b);
-    return block.factor && block.has_entropy() && !block.chain && !block.mean && !v.auxiliary && !has_data(v) &&
-           is_vector(block) && s_.storage[b.index()] == Storage::stored && !s_.local[b.index()] && v.axes.size() == 1 &&
-           is_plate(v.axes[0]) && is_plate(v.event[0]) && !block.coupled();
-  }
-
-  /// Returns true if all other uses of the followers are sums over their entries of what does not belong to items; adds
-  /// these uses.
-  bool are_followers(Invariance& out) const {
-    for (Follower& f : out.followers) {
-      for (const Use& u : c_[f.block].uses) {
-        const Term& t = c_.density.terms[u.term];
-        const auto changes = [&](const Atom& x) {
-          return std::ranges::any_of(out.variables, [&](const Transformed& v) { return v.block == block_of(x); });
-        };
-        if (std::ranges::any_of(t.atoms, changes)) continue;
-        const Atom& own = t.atoms[u.atom];
-        const bool linear = own.stat == Stat::comp || own.stat == Stat::comp2;
-        const auto is_other = [&](const Atom& x) {
-          return x == own || (block_of(x) != f.block && !s_.local[block_of(x).index()]);
-        };
-        if (!linear || !own.opaque.empty() || !t.multiplicities.empty() || !std::ranges::all_of(t.atoms, is_other))
-          return false;
-        f.rest.push_back(u);
-      }
-    }
-    return true;
   }
 
   /// Finds Gamma blocks that multiply priors of the invariance and occur otherwise only in terms without items.
@@ -492,7 +435,7 @@ class Finder {
       if (k != axis_of(block_of(x))) a_.collect(x.axes[k], element);
     }
     std::erase_if(prior.coefficient.index_vars, [&](IndexVarId b) { return element.contains(b); });
-    prior.coefficient.multiplicities.clear();  // the mask of the element
+    prior.coefficient.multiplicities.clear();  // those of the element
     prior.coefficient.atoms.clear();
     for (std::size_t k = 0; k < t.atoms.size(); ++k) {
       if (k == own) continue;
@@ -507,7 +450,8 @@ class Finder {
   Schedule& s_;                          // its schedule
   const conditionals::Conditionals& c_;  // the blocks
   Algebra& a_;                           // of the terms
-  PlateId plate_;                        // the plate of the components
+  PlateId plate_;                        // the plate of the components; invalid for numbers
+  FormFinder forms_;                     // finds terms that are neither invariant nor priors
 };
 
 }  // namespace
@@ -535,7 +479,8 @@ std::string describe(const model::Model& m, const Schedule& s, const Invariance&
     const char* by = x.diagonal ? (v.inverse ? "/ c" : "* c") : (v.inverse ? "R^-T" : "R");
     return fmt::format("{} -> {} {}", name(v), name(v), by);
   };
-  std::string out = fmt::format("{} over {}", listed(x.variables, change), m[x.plate].name);
+  std::string out = listed(x.variables, change);
+  if (x.plate.valid()) out += " over " + m[x.plate].name;
   std::vector<std::string> anew;
   std::ranges::transform(x.scales, std::back_inserter(anew), name);
   std::ranges::transform(x.followers, std::back_inserter(anew), name);
@@ -546,10 +491,9 @@ std::string describe(const model::Model& m, const Schedule& s, const Invariance&
 std::vector<Invariance> find_invariances(const model::Model& m, Schedule& s) {
   std::vector<Invariance> out;
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
-    if (m[PlateId(k)].set != PlateId(k) || m[PlateId(k)].parent) continue;
-    for (Invariance& x : Finder(m, s, PlateId(k)).find())
-      out.push_back(std::move(x));
+    if (m[PlateId(k)].set == PlateId(k) && !m[PlateId(k)].parent) Finder(m, s, PlateId(k)).find(out);
   }
+  Finder(m, s, PlateId()).find(out);
   return out;
 }
 

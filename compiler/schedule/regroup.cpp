@@ -77,20 +77,35 @@ class TermDivider {
     if (items.empty() || !split(t, items, std::nullopt, IndexVarId())) s_.outer.push_back({t, std::nullopt, {}});
   }
 
-  /// Replaces a sum over the elements of a block of the stage, by index variables that stay, by a statistic.
-  void sum_items(OuterTerm& t, const std::vector<IndexVarId>& stay, std::size_t stage) {
-    const IndexVarId item = std::get<density::IndexVarRef>(a_[t.term.atoms[0].axes[0]]).bound;
-    DividedTerm divided{{}, t.term, {a_.number(1), {}, {}, {}, {}, t.term.origin}, {}, {}};
-    for (const IndexVarId b : stay) {
+  /// Replaces a sum over items by what its other atoms are multiplied by: a statistic of the stage that has local atoms
+  /// in it. The index variables `stay` are not summed. Without local atoms the sum stays as it is. Returns false if it
+  /// cannot be divided.
+  bool sum_items(OuterTerm& t, const std::vector<IndexVarId>& stay) {
+    const auto own = std::ranges::find_if(t.term.atoms, [&](const Atom& x) { return is_local(x); });
+    if (own == t.term.atoms.end()) return true;
+    const std::size_t stage = *s_.stage_of[c_.block_of[own->variable.index()].index()];
+    const IndexVarId item = std::get<density::IndexVarRef>(a_[own->axes[0]]).bound;
+    DividedTerm divided{with_nested(t.term, {item}), {}, {}, {}, {}};
+    const auto is_inside = [&](const Atom& x) { return is_local(x); };
+    if (!divide(t.term, is_inside, divided) || pairs_in_chain(divided) || !name_axes(divided, 1)) return false;
+    std::set<IndexVarId> in_inner, in_outer;
+    collect(divided.inner, in_inner);
+    collect(divided.outer, in_outer);
+    for (const IndexVarId b : t.term.index_vars) {
+      const bool stays = std::ranges::find(stay, b) != stay.end();
+      if (!stays && in_inner.contains(b) && in_outer.contains(b)) return false;
+      if (stays || !(in_inner.contains(b) || divided.inside.contains(b))) divided.outer.index_vars.push_back(b);
+      else divided.inner.index_vars.push_back(b);
+      if (!stays || !in_inner.contains(b)) continue;
       const IndexVarId summed = a_.fresh_like(b, std::nullopt);
       divided.inner = density::substitute(a_, std::move(divided.inner), b, a_.index(summed));
       divided.inner.index_vars.push_back(summed);
       divided.stat.at.push_back(a_.index(summed));
       divided.stat.axes.push_back(m_[a_[b].plate].set);
-      divided.outer.index_vars.push_back(b);
       divided.outer_at.push_back(a_.index(b));
     }
     t = add(std::move(divided), stage, item);
+    return true;
   }
 
   /// Divides a term that no update reads, as term() does, but not at the index variables of `outside`. Returns false if
@@ -523,16 +538,16 @@ void regroup(const model::Model& m, const PlanOptions& options, Schedule& s) {
   find_residuals(m, s);
   for (OuterTerm& t : s.outer)
     splitter.cache_sum(t);
-  for (Invariance& x : s.invariances) {
+  std::erase_if(s.invariances, [&](Invariance& x) {
+    bool divides = true;
     for (Transformed& v : x.variables) {
-      const auto stage = s.stage_of[v.block.index()];
-      if (!stage) continue;
-      if (v.needs(1)) splitter.sum_items(v.first, {v.component}, *stage);
-      std::vector<IndexVarId> both{v.component};
-      if (!v.axis) both.push_back(v.other);
-      if (v.needs(2)) splitter.sum_items(v.second, both, *stage);
+      if (v.needs(1)) divides = divides && splitter.sum_items(v.first, {v.component});
+      if (v.needs(2)) divides = divides && splitter.sum_items(v.second, {v.component, v.other});
     }
-  }
+    for (QuadraticForm& f : x.forms)
+      divides = divides && splitter.sum_items(f.moments, {f.first, f.second});
+    return !divides;
+  });
   std::erase_if(s.shifts, [&](Shift& x) {
     const auto cannot = [&](Shift::Derivative& d) {
       if (!splitter.divide_alone(d.term, d.components)) return true;

@@ -217,14 +217,14 @@ struct Transformed {
   /// True if the transposed inverse of the change of basis transforms it; false if the change of basis itself does.
   bool inverse = false;
   /// The axis of the variable that runs over the components, as in W[d, k]; none if the variable is a vector over the
-  /// components.
+  /// components, or a number without.
   std::optional<std::size_t> axis = {};
   /// A sum of 1 over the elements, which counts them (the components of an axis are one element).
   Term count = {};
   /// The sums over the elements of the statistic with one component, and of that with two: a term, or for the variables
   /// of items a statistic. Their index variables are `component` and, for the second, `other`.
   OuterTerm first = {}, second = {};
-  /// The index variables of the components in `first` and `second`.
+  /// The index variables of the components in `first` and `second`; invalid without components.
   density::IndexVarId component = {}, other = {};
   /// The terms of the variable's prior, whose expectations a change of basis changes.
   std::vector<PriorTerm> priors = {};
@@ -246,41 +246,44 @@ struct RescaledPrior {
 };
 
 /// A matrix with Normal rows that multiplies transformed variables in quadratic forms, and whose factor is computed
-/// anew after a change of basis: A in Normal(A x[t-1], 1).
+/// anew after a change of basis: A and B in Normal(A x[t-1] + B u[t], 1).
 struct Follower {
-  /// The block of the matrix; its axis and its vectors run over the components.
+  /// The block of the matrix; its axis runs over the components.
   BlockId block;
   /// The occurrences of the matrix in terms outside the quadratic forms, such as its prior. Their part of its natural
   /// parameters stays the same after a change of basis.
   std::vector<conditionals::Use> rest = {};
 };
 
-/// A quadratic form in the elements of a variable that a change of basis (Invariance) transforms: coefficients times
-/// the sums of products x_j x'_l of components, where x and x' may be neighbours in a chain.
+/// A quadratic form in the elements of variables that a change of basis (Invariance) transforms: coefficients times
+/// moments, which are sums of products. A product has two factors: components of elements, where x and x' in x_j x'_l
+/// may be neighbours in a chain, or with a follower data such as the inputs u of x_j u_l.
 struct QuadraticForm {
-  /// The transformed variable whose elements are in the form, as an index into Invariance::variables.
-  std::size_t variable = 0;
-  /// The sum of the products over the elements, for all `first` and `second`.
-  Term moments;
-  /// The index variables of the components in `moments`. With `order` 1, `first` is the row of the follower.
+  /// The term of the log density that has it, as an index into Density::terms.
+  std::size_t term = 0;
+  /// The sums of the products over the elements, for all `first` and `second`: a term, or for the variables of items a
+  /// statistic.
+  OuterTerm moments;
+  /// The index variables of the two factors in `moments`; invalid without components.
   density::IndexVarId first = {}, second = {};
-  /// The coefficient of a product x_j x'_l in the form. With a follower it is that of the products with one row of it,
-  /// without its entries.
+  /// For each of the two factors the transformed variable that it is a component of, as an index into
+  /// Invariance::variables. None for data.
+  std::optional<std::size_t> variables[2] = {};
+  /// The coefficient of a product. With a follower it is that of the products with one row of it, without its entries.
   Term coefficient;
-  /// The indices of `coefficient`: the components j and l of the product, or the row of the follower.
+  /// The indices of `coefficient`: those of the two factors, or the row of the follower.
   std::vector<density::IndexId> at;
-  /// The matrix that multiplies the products, as an index into Invariance::followers.
-  std::optional<std::size_t> follower = {};
-  /// How many entries of the follower multiply each product: with 1, entry l of row j; with 2, entries j and l of every
-  /// row. 0 without a follower.
-  int order = 0;
+  /// The matrices that multiply the products, as indices into Invariance::followers. With one, entry `second` of its
+  /// row `first` multiplies a product; with two, which may be equal, entry `first` of every row of the one and entry
+  /// `second` of the same row of the other.
+  std::vector<std::size_t> followers = {};
 };
 
 /// A change of basis R that leaves the likelihood alone: W -> W R, z -> R^-1 z in sum_k W[d][k] z[n][k]. It changes the
-/// ELBO only by the priors of the variables and by their entropies. Coordinate ascent takes steps along it, because its
-/// sweeps move there slowly.
+/// ELBO only by the priors of the variables and by their entropies. Numbers, as in c[d] z[n], are scaled. Coordinate
+/// ascent takes steps along it, because its sweeps move there slowly.
 struct Invariance {
-  /// The plate of the components k, which the change of basis mixes.
+  /// The plate of the components k, which the change of basis mixes; invalid if numbers without components are scaled.
   model::PlateId plate;
   /// True if R must be diagonal: each component is scaled by itself.
   bool diagonal = false;
@@ -291,7 +294,7 @@ struct Invariance {
   /// The terms that a change of basis changes and that are no priors of single elements, such as products of neighbours
   /// in a chain.
   std::vector<QuadraticForm> forms = {};
-  /// The matrices that multiply the products in `forms`.
+  /// The matrices that multiply the products in `forms`. Their rows are chosen together.
   std::vector<Follower> followers = {};
 };
 

@@ -44,61 +44,90 @@ VectorXd rates_of(const RescaledSums& scale, const Moved& x) {
   return out;
 }
 
-/// The natural parameters of the rows of a follower: h, and L, of exp(h' a - a' L a / 2).
+/// The rows of all followers together, A and B as [A B]: where each begins, and the natural parameters of each row: h,
+/// and L, of exp(h' a - a' L a / 2). Their factors are independent, but their best means are not.
 struct NaturalRows {
+  std::vector<Index> begin;
   MatrixXd linear;
   std::vector<MatrixXd> precision;
 };
 
-/// Returns the natural parameters of a follower, for these moments of the forms.
-NaturalRows natural_rows(const BasisProblem& p, const Moved& x, std::size_t follower) {
-  const FollowerSums& of = p.followers[follower];
-  NaturalRows out{of.linear, {}};
-  for (const MatrixXd& q : of.quadratic)
-    out.precision.push_back(-(q + q.transpose()));
+/// Returns the natural parameters of the followers, for these moments of the forms.
+NaturalRows natural_rows(const BasisProblem& p, const Moved& x) {
+  NaturalRows out{{0}, {}, {}};
+  for (const FollowerSums& of : p.followers)
+    out.begin.push_back(out.begin.back() + of.linear.cols());
+  out.linear = MatrixXd::Zero(p.components, out.begin.back());
+  out.precision.assign(static_cast<std::size_t>(p.components), MatrixXd::Zero(out.begin.back(), out.begin.back()));
+  for (std::size_t k = 0; k < p.followers.size(); ++k) {
+    const FollowerSums& of = p.followers[k];
+    const Index n = of.linear.cols();
+    out.linear.middleCols(out.begin[k], n) += of.linear;
+    for (std::size_t i = 0; i < out.precision.size(); ++i)
+      out.precision[i].block(out.begin[k], out.begin[k], n, n) -= of.quadratic[i] + of.quadratic[i].transpose();
+  }
   for (std::size_t f = 0; f < p.forms.size(); ++f) {
     const FormSums& form = p.forms[f];
-    if (form.follower != static_cast<std::int64_t>(follower)) continue;
-    if (form.order == 1) out.linear += form.coefficients.col(0).asDiagonal() * x.forms[f];
-    for (std::size_t i = 0; form.order == 2 && i < out.precision.size(); ++i)
-      out.precision[i] -= form.coefficients(static_cast<Index>(i), 0) * (x.forms[f] + x.forms[f].transpose());
+    if (form.follower < 0) continue;
+    const Index a = out.begin[static_cast<std::size_t>(form.follower)];
+    const MatrixXd& moments = x.forms[f];
+    if (form.other < 0) out.linear.middleCols(a, moments.cols()) += form.coefficients.col(0).asDiagonal() * moments;
+    for (std::size_t i = 0; form.other >= 0 && i < out.precision.size(); ++i) {
+      const Index b = out.begin[static_cast<std::size_t>(form.other)];
+      const MatrixXd part = form.coefficients(static_cast<Index>(i), 0) * moments;
+      out.precision[i].block(a, b, part.rows(), part.cols()) -= part;
+      out.precision[i].block(b, a, part.cols(), part.rows()) -= part.transpose();
+    }
   }
   return out;
 }
 
-/// Returns the expected coefficients of the products of a form: those of a follower at its best factors.
+/// Returns the expected coefficients of the products of a form: those of followers at their best factors.
 MatrixXd expected_coefficients(const FormSums& form, const Moved& x) {
   if (form.follower < 0) return form.coefficients;
-  const Rows& rows = x.followers[static_cast<std::size_t>(form.follower)];
-  if (form.order == 1) return form.coefficients.col(0).asDiagonal() * rows.mean;
-  MatrixXd out = MatrixXd::Zero(rows.mean.cols(), rows.mean.cols());
-  for (Index i = 0; i < rows.mean.rows(); ++i) {
-    out += form.coefficients(i, 0) *
-           (rows.mean.row(i).transpose() * rows.mean.row(i) + rows.precision[static_cast<std::size_t>(i)].inverse());
-  }
+  const Rows& a = x.followers[static_cast<std::size_t>(form.follower)];
+  if (form.other < 0) return form.coefficients.col(0).asDiagonal() * a.mean;
+  const Rows& b = x.followers[static_cast<std::size_t>(form.other)];
+  MatrixXd out = a.mean.transpose() * form.coefficients.col(0).asDiagonal() * b.mean;
+  for (std::size_t i = 0; form.follower == form.other && i < a.precision.size(); ++i)
+    out += form.coefficients(static_cast<Index>(i), 0) * a.precision[i].inverse();
   return out;
+}
+
+/// Chooses the best factors of the followers, and adds them to J.
+void add_followers(const BasisProblem& p, Moved& out, double& value) {
+  const NaturalRows natural = natural_rows(p, out);
+  MatrixXd mean(natural.linear.rows(), natural.linear.cols());
+  for (Index i = 0; i < mean.rows(); ++i) {
+    const Eigen::LLT<MatrixXd> solver(natural.precision[static_cast<std::size_t>(i)]);
+    if (solver.info() != Eigen::Success) value = std::numeric_limits<double>::quiet_NaN();
+    mean.row(i) = solver.solve(natural.linear.row(i).transpose());
+    value += natural.linear.row(i).dot(mean.row(i)) / 2;
+  }
+  for (std::size_t k = 0; k < p.followers.size(); ++k) {
+    const Index begin = natural.begin[k], n = natural.begin[k + 1] - begin;
+    Rows rows{mean.middleCols(begin, n), {}};
+    for (const MatrixXd& all : natural.precision) {
+      rows.precision.emplace_back(all.block(begin, begin, n, n));
+      value -= rows.precision.back().llt().matrixLLT().diagonal().array().log().sum();
+    }
+    out.followers.push_back(std::move(rows));
+  }
 }
 
 /// Adds the forms of the change to J, and the best factors of the followers.
 void add_forms(const BasisProblem& p, const MatrixXd& change, Moved& out, double& value) {
+  const auto by = [&](std::int64_t v) {
+    return transform_of(change, p.variables[static_cast<std::size_t>(v)].inverse);
+  };
   for (const FormSums& form : p.forms) {
-    const MatrixXd m = transform_of(change, p.variables[form.variable].inverse);
-    out.forms.emplace_back(m * form.moments * m.transpose());
-    if (form.follower < 0) value += form.coefficients.cwiseProduct(out.forms.back()).sum();
+    MatrixXd moments = form.moments;
+    if (form.first >= 0) moments = by(form.first) * moments;
+    if (form.second >= 0) moments = moments * by(form.second).transpose();
+    if (form.follower < 0) value += form.coefficients.cwiseProduct(moments).sum();
+    out.forms.push_back(std::move(moments));
   }
-  for (std::size_t k = 0; k < p.followers.size(); ++k) {
-    NaturalRows natural = natural_rows(p, out, k);
-    Rows rows{MatrixXd(natural.linear.rows(), natural.linear.cols()), {}};
-    for (Index i = 0; i < natural.linear.rows(); ++i) {
-      const Eigen::LLT<MatrixXd> solver(natural.precision[static_cast<std::size_t>(i)]);
-      const VectorXd h = natural.linear.row(i), mean = solver.solve(h);
-      if (solver.info() != Eigen::Success) value = std::numeric_limits<double>::quiet_NaN();
-      value += h.dot(mean) / 2 - solver.matrixLLT().diagonal().array().log().sum();
-      rows.mean.row(i) = mean;
-    }
-    rows.precision = std::move(natural.precision);
-    out.followers.push_back(std::move(rows));
-  }
+  if (!p.followers.empty()) add_followers(p, out, value);
 }
 
 /// Returns J of the change, up to a constant, and what it consists of.
@@ -125,6 +154,24 @@ Moved moved(const BasisProblem& p, const MatrixXd& change) {
   return out;
 }
 
+/// Returns how much higher J is with the best factors of the followers than with the present ones, without a change.
+double divergence_now(const BasisProblem& p, const Moved& x) {
+  const NaturalRows natural = natural_rows(p, x);
+  double out = 0;
+  MatrixXd off(natural.linear.rows(), natural.linear.cols());
+  for (std::size_t k = 0; k < p.followers.size(); ++k) {
+    const Rows &best = x.followers[k], &now = p.followers[k].now;
+    off.middleCols(natural.begin[k], best.mean.cols()) = now.mean - best.mean;
+    for (std::size_t i = 0; i < best.precision.size(); ++i) {
+      const MatrixXd ratio = now.precision[i].llt().solve(best.precision[i]);
+      out += (ratio.trace() - static_cast<double>(ratio.rows()) - std::log(ratio.partialPivLu().determinant())) / 2;
+    }
+  }
+  for (Index i = 0; i < off.rows(); ++i)
+    out += off.row(i).dot(natural.precision[static_cast<std::size_t>(i)] * off.row(i).transpose()) / 2;
+  return out;
+}
+
 /// Returns J of no change with the present factors of the scales and followers, which are not the best: at least the
 /// part of the ELBO that a change replaces. (It is that part if the shapes of the scales are the best ones.)
 double value_now(const BasisProblem& p, const Moved& x) {
@@ -136,21 +183,7 @@ double value_now(const BasisProblem& p, const Moved& x) {
       out += s.shape[j] * std::log(best / rate) + shape - shape * best / rate;
     }
   }
-  for (std::size_t k = 0; k < p.followers.size(); ++k) {
-    const NaturalRows natural = natural_rows(p, x, k);
-    const Rows &best = x.followers[k], &now = p.followers[k].now;
-    for (Index i = 0; i < natural.linear.rows(); ++i) {
-      // Minus the Kullback-Leibler divergence of the present factor from the best one.
-      const MatrixXd &is = now.precision[static_cast<std::size_t>(i)],
-                     &to = best.precision[static_cast<std::size_t>(i)];
-      const MatrixXd ratio = is.llt().solve(to);
-      const VectorXd off = now.mean.row(i) - best.mean.row(i);
-      out -= (ratio.trace() - static_cast<double>(ratio.rows()) + off.dot(to * off) -
-              std::log(ratio.partialPivLu().determinant())) /
-             2;
-    }
-  }
-  return out;
+  return p.followers.empty() ? out : out - divergence_now(p, x);
 }
 
 /// The coefficients of the prior of one variable, with the present expectations of the scales as coefficients.
@@ -206,10 +239,14 @@ Derivatives derivatives(const BasisProblem& p, const Moved& x) {
     out.square += of.inverse ? MatrixXd(square.transpose()) : square;
     out.product += both * Eigen::RowVectorXd::Ones(n) + VectorXd::Ones(n) * both.transpose();
   }
+  const auto add = [&](std::int64_t v, const MatrixXd& gradient) {
+    if (v < 0) return;
+    out.gradient += p.variables[static_cast<std::size_t>(v)].inverse ? MatrixXd(-gradient.transpose()) : gradient;
+  };
   for (std::size_t f = 0; f < p.forms.size(); ++f) {
     const MatrixXd q = expected_coefficients(p.forms[f], x), &s = x.forms[f];
-    const MatrixXd gradient = q * s.transpose() + q.transpose() * s;
-    out.gradient += p.variables[p.forms[f].variable].inverse ? MatrixXd(-gradient.transpose()) : gradient;
+    add(p.forms[f].first, q * s.transpose());
+    add(p.forms[f].second, q.transpose() * s);
   }
   return out;
 }
@@ -326,7 +363,7 @@ MatrixXd ascent_direction(const BasisProblem& p, const Moved& at, const Derivati
   constexpr double kResidual = 1e-3;  // of the gradient, where to stop
   const auto dot = [](const MatrixXd& a, const MatrixXd& b) { return a.cwiseProduct(b).sum(); };
   const Pairs pairs(p, at, d);
-  MatrixXd residual = p.diagonal ? MatrixXd(d.gradient.diagonal().asDiagonal()) : d.gradient;
+  MatrixXd residual = d.gradient;
   MatrixXd towards = pairs.step(residual), direction = towards, out;
   const double first = dot(residual, towards);
   double size = first;
@@ -403,7 +440,8 @@ BasisChange best_change(const BasisProblem& p, double least) {
   const double now = value_now(p, at), start = at.value;
   QuasiNewton quasi(p);
   for (int step = 0; step < (p.forms.empty() ? kSteps : kMostSteps); ++step) {
-    const Derivatives d = derivatives(p, at);
+    Derivatives d = derivatives(p, at);
+    if (p.diagonal) d.gradient = MatrixXd(d.gradient.diagonal().asDiagonal());
     MatrixXd x = p.forms.empty() ? ascent_direction(p, at, d) : quasi.direction(d.gradient);
     const double longest = x.cwiseAbs().maxCoeff();
     if (longest > kLongest) x *= kLongest / longest;

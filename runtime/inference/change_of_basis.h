@@ -4,13 +4,13 @@
 //     J(R) = sum over variables of  N log|M| + tr(P M C M') + h' M c        M = R, or its transposed inverse
 //            - sum over scales of  a log(b + their part of the same)
 //            + sum over forms of  tr(Q' M S M')
-//            + sum over rows of followers of  h' L^-1 h / 2 - log|L| / 2
+//            + sum over rows of followers of  h' L^-1 h / 2 - (log|L_A| + log|L_B|) / 2
 //
 // with N elements, C and c the sums of their second and first moments, and P and h the coefficients of the prior. The
 // second line is for scales that are chosen anew for every R: Gamma variables in the priors, such as the precisions of
-// automatic relevance determination. The last two lines are for dynamics, x[t] ~ Normal(A x[t-1], 1): S are sums of
-// products of neighbours and Q their coefficients. The rows of A are chosen anew, too; h and L, their natural
-// parameters, are linear in M S M'.
+// automatic relevance determination. The last two lines are for dynamics, x[t] ~ Normal(A x[t-1] + B u[t], 1): S are
+// sums of products of neighbours, or of states and inputs, and Q their coefficients. The rows of A and B are chosen
+// anew, too; h and L, the natural parameters of both together, are linear in M S M'.
 #pragma once
 #include <Eigen/Core>
 
@@ -39,15 +39,17 @@ struct RescaledSums {
   std::vector<Eigen::VectorXd> linear, quadratic;  // by variable: coefficients of t x_k and of t x_k^2, negated
 };
 
-/// What the ELBO after a change of basis depends on, for one quadratic form in the elements of a transformed variable:
-/// a sum of coefficients times products of two components, as in the dynamics x[t] ~ Normal(A x[t-1], 1).
+/// What the ELBO after a change of basis depends on, for one quadratic form in the elements of transformed variables: a
+/// sum of coefficients times products of two factors, as in the dynamics x[t] ~ Normal(A x[t-1] + B u[t], 1). A factor
+/// is a component of a variable, or data.
 struct FormSums {
-  std::size_t variable = 0;  // index in BasisProblem::variables of the variable
-  Eigen::MatrixXd moments;   // sums over the elements of products of two components
-  Eigen::MatrixXd
-      coefficients;  // coefficients of the products; with a follower, one column: an entry for each of its rows
-  std::int64_t follower = -1;  // index in BasisProblem::followers of the matrix that multiplies the products; -1: none
-  std::int64_t order = 0;      // 1: entries of the follower multiply the products; 2: products of two entries of a row
+  std::int64_t first = -1, second = -1;  // indices in BasisProblem::variables of the two factors' variables; -1: data
+  Eigen::MatrixXd moments;               // sums over the elements of products of the two factors
+  Eigen::MatrixXd coefficients;  // coefficients of the products; with followers, one column: an entry for each row
+  std::int64_t follower = -1,    // index in BasisProblem::followers of the matrix that multiplies the products: entry
+                                 // `second` of row `first`; -1: none
+      other = -1;                // if not -1: another such index; products of entry `first` of a row of the one and
+                                 // entry `second` of this row of the other multiply the products
 };
 
 /// The factors of a random matrix whose rows are Normal vectors, one factor a row (A in x[t] ~ Normal(A x[t-1], 1)).
@@ -57,8 +59,8 @@ struct Rows {
 };
 
 /// What the ELBO after a change of basis depends on, for one matrix in quadratic forms (A in x[t] ~ Normal(A x[t-1],
-/// 1)), whose best factors are computed anew for every change. The coefficients are those of its log density without
-/// the forms.
+/// 1)), whose best factors are computed anew for every change, together with those of other such matrices. The
+/// coefficients are those of its log density without the forms.
 struct FollowerSums {
   Eigen::MatrixXd linear;                  // row i: coefficients of the entries of row i
   std::vector<Eigen::MatrixXd> quadratic;  // by row: coefficients of products of two of its entries

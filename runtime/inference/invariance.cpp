@@ -26,10 +26,11 @@ VectorXd vector_of(const Engine& e, std::int64_t buffer) {
   return Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size()));
 }
 
-/// Returns the numbers of a buffer as a square matrix; an empty one if there is no buffer.
+/// Returns the numbers of a buffer as a matrix with so many rows; an empty one if there is no buffer.
 MatrixXd matrix_of(const Engine& e, std::int64_t buffer, Index rows) {
   if (buffer < 0) return {};
-  return Eigen::Map<const RowMajorMatrix>(e.reals(buffer).data(), rows, rows);
+  const std::span<const double> x = e.reals(buffer);
+  return Eigen::Map<const RowMajorMatrix>(x.data(), rows, static_cast<Index>(x.size()) / rows);
 }
 
 /// Returns the matrices of a buffer, `rows` rows each.
@@ -44,18 +45,18 @@ std::vector<MatrixXd> matrices_of(const Engine& e, std::int64_t buffer, Index ro
 /// Reads the forms and followers of the problem.
 void read_forms(const Engine& e, const machine::InvarianceRow& row, BasisProblem& p) {
   const machine::Model& m = e.model();
-  for (std::int64_t k = 0; k < row.forms; ++k) {
-    const machine::FormRow& f = m.forms[row.first_form + k];
-    p.forms.push_back(
-        {static_cast<std::size_t>(f.variable), matrix_of(e, f.moments, p.components),
-         f.follower < 0 ? matrix_of(e, f.coefficients, p.components) : MatrixXd(vector_of(e, f.coefficients)),
-         f.follower, f.order});
-  }
   for (std::int64_t k = 0; k < row.followers; ++k) {
     const machine::FollowerRow& f = m.followers[row.first_follower + k];
-    p.followers.push_back({matrix_of(e, f.linear, p.components),
-                           matrices_of(e, f.quadratic, p.components),
-                           {matrix_of(e, f.mean, p.components), matrices_of(e, f.precision, p.components)}});
+    const MatrixXd linear = matrix_of(e, f.linear, p.components);
+    p.followers.push_back({linear,
+                           matrices_of(e, f.quadratic, linear.cols()),
+                           {matrix_of(e, f.mean, p.components), matrices_of(e, f.precision, linear.cols())}});
+  }
+  for (std::int64_t k = 0; k < row.forms; ++k) {
+    const machine::FormRow& f = m.forms[row.first_form + k];
+    const Index rows = f.other < 0 ? p.components : p.followers[static_cast<std::size_t>(f.follower)].linear.cols();
+    p.forms.push_back({f.first, f.second, matrix_of(e, f.moments, rows), matrix_of(e, f.coefficients, p.components),
+                       f.follower, f.other});
   }
 }
 

@@ -296,17 +296,17 @@ struct RescaledRow {
   std::int64_t first_part;   // index in Model::statistics of two buffers for each variable: coefficients of its
                              // values, and of its squares; -1 stands for zeros
 };
-/// A quadratic form of the log density in the elements of a variable that a change of basis transforms: coefficients
-/// times products of two components, as in the dynamics x[t] ~ Normal(A x[t-1], 1).
+/// A quadratic form of the log density in the elements of variables that a change of basis transforms: coefficients
+/// times products of two factors, as in the dynamics x[t] ~ Normal(A x[t-1] + B u[t], 1). With one follower (A or B),
+/// entry l of its row j multiplies the product of component j and factor l; with two, entries j and l of one row do.
 struct FormRow {
-  std::int64_t variable,  // position among the variables of the invariance
-      moments,            // buffer of the sums of the products
-      coefficients,       // buffer of the coefficients of the products; with a follower, one for each of its rows
-      follower,           // position of the follower that multiplies the products, in the invariance; -1: none
-      order;              // 1: its entries multiply the products; 2: products of two entries of a row do
+  std::int64_t first, second,  // positions in the invariance of the variables that the two factors are of; -1: data
+      moments,                 // buffer of the sums of the products
+      coefficients,            // buffer of the coefficients of the products; with followers, one for each row
+      follower, other;         // positions of the followers in the invariance; -1: none
 };
-/// A matrix with Normal rows in quadratic forms of variables that a change of basis transforms (A in x[t] ~ Normal(A
-/// x[t-1], 1)). Its best factors are computed anew for every change.
+/// A matrix with Normal rows in quadratic forms of variables that a change of basis transforms (A and B in x[t] ~
+/// Normal(A x[t-1] + B u[t], 1)). Its best factors are computed anew for every change.
 struct FollowerRow {
   std::int64_t mean, precision,  // buffers of the parameters of its factors
       linear, quadratic;         // buffers of the part of its rows' natural parameters that no form gives

@@ -87,21 +87,32 @@ BasisProblem factor_problem(unsigned seed, Eigen::Index size, int kind) {
   return p;
 }
 
-/// Returns a problem as of a linear dynamical system: states with one more product of neighbours, and a matrix of
-/// transitions whose rows have prior precision 1.
+/// Returns a problem as of a linear dynamical system with two inputs: states with products of neighbours and inputs,
+/// and matrices of transitions and of effects of inputs, whose rows have prior precision 1.
 BasisProblem dynamics_problem(unsigned seed, Eigen::Index size) {
   std::mt19937 random(seed);
   const int steps = 200;
-  const MatrixXd one = MatrixXd::Identity(size, size);
+  const Eigen::Index inputs = 2;
+  const MatrixXd one = MatrixXd::Identity(size, size), half = VectorXd::Constant(size, -0.5), all = half * -2;
   BasisProblem p = factor_problem(seed, size, 0);
   p.variables[0] = {true, steps, {}, {}, {}, {}};
-  const MatrixXd now = random_moments(random, size, steps);
+  const MatrixXd both = random_moments(random, size + inputs, steps), now = both.topLeftCorner(size, size);
   const MatrixXd lagged = 0.6 * now + 0.1 * random_moments(random, size, steps / 10) * one.rowwise().reverse();
-  p.forms = {{0, now, -one / 2, -1, 0},
-             {0, lagged, VectorXd::Ones(size), 0, 1},
-             {0, now, VectorXd::Constant(size, -0.5), 0, 2}};
-  const std::vector<MatrixXd> rows(static_cast<std::size_t>(size), -one / 2);
-  p.followers = {{MatrixXd::Zero(size, size), rows, {MatrixXd::Zero(size, size), std::vector(rows.size(), one)}}};
+  const MatrixXd driven = 0.5 * random_moments(random, size + inputs, steps).topRightCorner(size, inputs);
+  p.forms = {{0, 0, now, -one / 2, -1, -1},
+             {0, 0, lagged, all, 0, -1},
+             {0, 0, now, half, 0, 0},
+             {0, -1, driven, all, 1, -1},
+             {0, -1, both.topRightCorner(size, inputs), -all, 0, 1},
+             {-1, -1, both.bottomRightCorner(inputs, inputs), half, 1, 1}};
+  const auto follower = [&](Eigen::Index entries) {
+    const MatrixXd unit = MatrixXd::Identity(entries, entries);
+    const auto rows = static_cast<std::size_t>(size);
+    return FollowerSums{MatrixXd::Zero(size, entries),
+                        std::vector<MatrixXd>(rows, -unit / 2),
+                        {MatrixXd::Zero(size, entries), std::vector(rows, unit)}};
+  };
+  p.followers = {follower(size), follower(inputs)};
   return p;
 }
 
@@ -114,13 +125,24 @@ TEST_CASE("a best change of a basis with dynamics is a maximum") {
     REQUIRE(best.matrix.rows() == size);
     CHECK(best.gain > 0);
     // The natural parameters of the followers, and J, are written out for one change.
+    const auto natural = [&](const MatrixXd& m) {
+      const MatrixXd cross = m * p.forms[4].moments;
+      MatrixXd precision = MatrixXd::Identity(size + 2, size + 2), linear(size, size + 2);
+      precision.topLeftCorner(size, size) += m * p.forms[2].moments * m.transpose();
+      precision.topRightCorner(size, 2) += cross;
+      precision.bottomLeftCorner(2, size) += cross.transpose();
+      precision.bottomRightCorner(2, 2) += p.forms[5].moments;
+      linear << m * p.forms[1].moments * m.transpose(), m * p.forms[3].moments;
+      return std::pair(precision, linear);
+    };
     const auto value = [&](const MatrixXd& change) {
       const MatrixXd m = transform_of(change, true);
       double out = objective(p, change) - (m * p.forms[0].moments * m.transpose()).trace() / 2;
-      const MatrixXd precision = MatrixXd::Identity(size, size) + m * p.forms[2].moments * m.transpose();
-      const MatrixXd linear = m * p.forms[1].moments * m.transpose();
+      const auto [precision, linear] = natural(m);
       out += (linear * precision.inverse() * linear.transpose()).trace() / 2;
-      return out - static_cast<double>(size) * std::log(precision.determinant()) / 2;
+      const double blocks =
+          precision.topLeftCorner(size, size).determinant() * precision.bottomRightCorner(2, 2).determinant();
+      return out - static_cast<double>(size) * std::log(blocks) / 2;
     };
     const double top = value(best.matrix);
     for (Eigen::Index k = 0; k < size; ++k) {
@@ -131,10 +153,12 @@ TEST_CASE("a best change of a basis with dynamics is a maximum") {
         CHECK(value(best.matrix - step * best.matrix) <= top + 1e-8 * std::abs(top));
       }
     }
-    const MatrixXd m = transform_of(best.matrix, true);
-    const MatrixXd precision = MatrixXd::Identity(size, size) + m * p.forms[2].moments * m.transpose();
-    CHECK(best.followers[0].precision[0].isApprox(precision, 1e-9));
-    CHECK(best.followers[0].mean.isApprox(m * p.forms[1].moments * m.transpose() * precision.inverse(), 1e-9));
+    const auto [precision, linear] = natural(transform_of(best.matrix, true));
+    const MatrixXd mean = linear * precision.inverse();
+    CHECK(best.followers[0].precision[0].isApprox(precision.topLeftCorner(size, size), 1e-9));
+    CHECK(best.followers[1].precision[0].isApprox(precision.bottomRightCorner(2, 2), 1e-9));
+    CHECK(best.followers[0].mean.isApprox(mean.leftCols(size), 1e-9));
+    CHECK(best.followers[1].mean.isApprox(mean.rightCols(2), 1e-9));
   }
 }
 

@@ -7,7 +7,7 @@ usage: invariance.py LEHR
 import sys
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 
 sys.path.append(f"{sys.path[0]}/../posterior")
 from fitting import finish, fit, lehr, temporary, write  # noqa: E402
@@ -145,6 +145,140 @@ def dynamics():
     return f"{sweeps(got, without)}, {min(runs)} to {max(runs)} from other starts"
 
 
+SEQUENCES = """model m { plate s; plate t in s ordered; plate k = 3; plate e;
+  alpha[k] ~ Gamma(shape = 1e-3, rate = 1e-3);
+  A[k] ~ MvNormal(mean = 0, precision = 1) over k;
+  C[e] ~ MvNormal(mean = 0, precision = diag(alpha)) over k;
+  tau[e] ~ Gamma(shape = 1e-3, rate = 1e-3);
+  z[s, t] ~ MvNormal(mean = A * z[s, t-1], precision = 1) start MvNormal(mean = 0, precision = 1) over k;
+  observe y[s, t, e] ~ Normal(mean = dot(C[e], z[s, t]), precision = tau[e]); }"""
+
+
+def oscillations(lengths, loadings, inputs=None):
+    """Series of two hidden states that turn, one below the other."""
+    out, turn = [], 0.95 * np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    for length in lengths:
+        z = R.normal(size=(length, 2))
+        for t in range(1, length):
+            z[t] += turn @ z[t - 1] + (0 if inputs is None else inputs[len(out) + t])
+        out.extend(z @ loadings.T + 0.5 * R.normal(size=(length, len(loadings))))
+    return np.array(out)
+
+
+def states_by_numpy(q, y, lengths):
+    """The ELBO of SEQUENCES for factors of all but the states, with the best factors of the states; then after an update of A
+    and C by these. The states of a sequence have one dense precision matrix."""
+    K, E = 3, y.shape[1]
+    seen, y = ~np.isnan(y), np.nan_to_num(y)
+    mean = {v: q[f"{v}.mean"] for v in "AC"}
+    cov = {v: np.linalg.inv(q[f"{v}.precision"]) for v in "AC"}
+    for update in False, True:
+        tau, alpha = q["tau.shape"] / q["tau.rate"], q["alpha.shape"] / q["alpha.rate"]
+        AA = mean["A"].T @ mean["A"] + cov["A"].sum(0)
+        CC = mean["C"][:, :, None] * mean["C"][:, None] + cov["C"]
+        elbo, at = 0.0, 0
+        sums = {"A": [np.tile(np.eye(K), (K, 1, 1)), np.zeros((K, K))], "C": [np.tile(np.diag(alpha), (E, 1, 1)), np.zeros((E, K))]}
+        for T in lengths:
+            J, h = np.zeros((T, K, T, K)), np.zeros((T, K))
+            for t in range(T):
+                w = tau * seen[at + t]
+                J[t, :, t] += np.eye(K) + np.einsum("e,ekl->kl", w, CC) + (AA if t + 1 < T else 0)
+                h[t] = (w * y[at + t]) @ mean["C"]
+                if t > 0:
+                    J[t, :, t - 1] -= mean["A"]
+                    J[t - 1, :, t] -= mean["A"].T
+            S = np.linalg.inv(J.reshape(T * K, T * K))
+            m = (S @ h.ravel()).reshape(T, K)
+            S = S.reshape(T, K, T, K)
+            elbo += (h * m).sum() / 2 - np.linalg.slogdet(J.reshape(T * K, T * K))[1] / 2
+            for t in range(T):
+                w, now = tau * seen[at + t], np.outer(m[t], m[t]) + S[t, :, t]
+                elbo += (seen[at + t] * (psi(q["tau.shape"]) - np.log(q["tau.rate"]) - np.log(2 * np.pi)) - w * y[at + t] ** 2).sum() / 2
+                sums["C"][0] = sums["C"][0] + w[:, None, None] * now
+                sums["C"][1] = sums["C"][1] + (w * y[at + t])[:, None] * m[t]
+                if t + 1 < T:
+                    sums["A"][0] = sums["A"][0] + now
+                    sums["A"][1] = sums["A"][1] + np.outer(m[t + 1], m[t]) + S[t + 1, :, t]
+            at += T
+        expected = {"A": np.zeros(K), "C": psi(q["alpha.shape"]) - np.log(q["alpha.rate"])}
+        for v, prior in ("A", np.ones(K)), ("C", alpha):
+            for row, S in zip(mean[v], cov[v]):
+                elbo += (expected[v].sum() - prior @ (row**2 + np.diag(S)) + np.linalg.slogdet(S)[1] + K) / 2
+        for v in "tau", "alpha":
+            a, b = q[f"{v}.shape"], q[f"{v}.rate"]
+            elbo += (1e-3 * np.log(1e-3) - gammaln(1e-3) + (1e-3 - a) * (psi(a) - np.log(b)) - (1e-3 - b) * a / b - a * np.log(b) + gammaln(a)).sum()
+        if not update:
+            first = elbo
+        for v in "AC":
+            cov[v] = np.linalg.inv(sums[v][0])
+            mean[v] = np.einsum("ikl,il->ik", cov[v], sums[v][1])
+    return first, elbo
+
+
+def sequences():
+    """A plate of linear dynamical systems, of different lengths and with gaps, to numpy's ELBO, from which updates by numpy do
+    not move. A plate of one sequence is as none."""
+    C = R.normal(size=(5, 2))
+    lengths = [25, 12, 40, 1, 18]
+    y = oscillations(lengths, C)
+    y[R.random(y.shape) < 0.1] = np.nan
+    got, without = compare(SEQUENCES, {"y": y, "t": lengths}, most=0.5)
+    first, second = states_by_numpy(got.posterior, y, lengths)
+    assert np.isclose(got.elbo, first, rtol=1e-8) and np.isclose(first, second, rtol=1e-8), (got.elbo, first, second)
+    plate = fit(SEQUENCES, {"y": y[37:77], "t": [40]}, "--tol", "1e-10")
+    alone = fit(SEQUENCES.replace("plate s; plate t in s", "plate t").replace("[s, ", "["), {"y": y[37:77]}, "--tol", "1e-10")
+    assert np.isclose(plate.elbo, alone.elbo, rtol=1e-8), (plate.elbo, alone.elbo)
+    assert plate.report["changes_of_basis"]["accepted"] > 0
+    return sweeps(got, without)
+
+
+def inputs():
+    """Inputs of the states: both matrices are chosen anew together. A mean of the states moves with them, also one for each
+    group of sequences."""
+    C, u = R.normal(size=(5, 2)), R.normal(size=(90, 2))
+    y = oscillations([90], C, u)
+    single = SEQUENCES.replace("plate s; plate t in s", "plate t").replace("[s, ", "[")
+    with_inputs = single.replace("model m {", "model m { plate j; data u[t] : vector over j; B[k] ~ MvNormal(mean = 0, precision = 1) over j;")
+    with_mean = single.replace("model m {", "model m { b ~ MvNormal(mean = 0, precision = 1) over k;")
+    said = [sweeps(*compare(with_inputs.replace("z[t-1],", "z[t-1] + B * u[t],"), {"y": y, "u": u}, most=0.5)),
+            sweeps(*compare(with_mean.replace("z[t-1],", "z[t-1] + b,"), {"y": y}, most=0.5))]
+    lengths, of = [20, 30, 15, 25], [0, 1, 1, 0]
+    of_groups = SEQUENCES.replace("model m {", "model m { plate g; data of[s] : g; b[g] ~ MvNormal(mean = 0, precision = 1) over k;")
+    said.append(sweeps(*compare(of_groups.replace("t-1],", "t-1] + b[of[s]],"), {"y": oscillations(lengths, C), "t": lengths, "of": of}, most=0.5)))
+    return "; ".join(said)
+
+
+def groups():
+    """Items in groups whose means are formed beside them, some of them counted several times."""
+    r = np.random.default_rng(6)
+    W, lengths = r.normal(size=(6, 2)), [30, 8, 22, 3]
+    x = r.normal(size=(63, 2)) @ W.T + np.repeat(r.normal(size=(4, 6)), lengths, axis=0) + 0.5 * r.normal(size=(63, 6))
+    model = """model m { plate g; plate n in g TIMES; plate d; plate k = 3;
+      alpha[k] ~ Gamma(shape = 1e-3, rate = 1e-3); tau[d] ~ Gamma(shape = 1e-3, rate = 1e-3);
+      mu[g, d] ~ Normal(mean = 0, sd = 10); W[d] ~ MvNormal(mean = 0, precision = diag(alpha)) over k;
+      z[g, n] ~ MvNormal(mean = 0, precision = 1) over k;
+      observe x[g, n, d] ~ Normal(mean = dot(W[d], z[g, n]) + mu[g, d], precision = tau[d]); }"""
+    count = r.integers(1, 4, size=63)
+    said = [sweeps(*compare(model.replace("TIMES", ""), {"x": x, "n": lengths}, most=0.7)),
+            sweeps(*compare(model.replace("TIMES", "times count"), {"x": x, "n": lengths, "count": count}, most=0.7))]
+    return "; ".join(said)
+
+
+def products():
+    """Three factors of a tensor, whose pairs are scaled; a walk times loadings, without components."""
+    r = np.random.default_rng(5)
+    A, B, C = r.normal(size=(8, 2)), r.normal(size=(9, 2)), r.normal(size=(7, 2))
+    y = 4 * np.einsum("ik,jk,lk->ijl", A, B, C) + 0.3 * r.normal(size=(8, 9, 7))
+    tensor = """model m { plate i; plate j; plate l; plate k = 2; tau ~ Gamma(shape = 1, rate = 1);
+      A[i, k] ~ Normal(mean = 0, sd = 1); B[j, k] ~ Normal(mean = 0, sd = 1); C[l, k] ~ Normal(mean = 0, sd = 1);
+      observe y[i, j, l] ~ Normal(mean = sum(k) A[i, k] * B[j, k] * C[l, k], precision = tau); }"""
+    walk = """model m { plate t ordered; plate e; q ~ Gamma(shape = 1, rate = 1); tau[e] ~ Gamma(shape = 1, rate = 1);
+      c[e] ~ Normal(mean = 0, sd = 1); z[t] ~ Normal(mean = z[t-1], precision = q) start Normal(mean = 0, sd = 1);
+      observe y[t, e] ~ Normal(mean = c[e] * z[t], precision = tau[e]); }"""
+    x = np.outer(np.cumsum(r.normal(size=100)), r.normal(size=5)) + r.normal(size=(100, 5))
+    return "; ".join(sweeps(*compare(model, {"y": data}, most=0.9)) for model, data in ((tensor, y), (walk, x)))
+
+
 def bits():
     """Threads, and a run that is continued from a checkpoint."""
     x = data()
@@ -170,4 +304,5 @@ def derived():
     return "one invariance, and none where data distinguish the components"
 
 
-finish({f.__name__: f for f in (principal_components, missing_entries, ratings, unrated, numbers, dynamics, bits, derived)})
+finish({f.__name__: f for f in (principal_components, missing_entries, ratings, unrated, numbers, dynamics, sequences, inputs, groups, products, bits,
+                                     derived)})

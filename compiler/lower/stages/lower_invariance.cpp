@@ -24,7 +24,7 @@ bool has_prior(const Transformed& v, std::size_t components, std::optional<std::
 }  // namespace
 
 InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
-  const SizeId one = b_.constant_size("one", 1), size = layout_.size[x.plate.index()];
+  const SizeId one = b_.constant_size("one", 1), size = x.plate.valid() ? layout_.size[x.plate.index()] : one;
   std::vector<BufferId> all;
   const auto declare = [&](bool needed, const std::string& name, std::vector<SizeId> sizes) {
     if (!needed) return BufferId();
@@ -50,14 +50,19 @@ InvarianceFunction Lowering::emit_invariance(const Invariance& x) {
     }
     out.scales.push_back(std::move(scale));
   }
+  const auto length = [&](IndexVarId b) {
+    return b.valid() ? layout_.size[s_.conditionals.density.algebra[b].plate.index()] : one;
+  };
   for (const schedule::QuadraticForm& form : x.forms) {
-    out.forms.push_back({declare(true, "moments", {size, size}),
-                         declare(true, "coefficients", form.follower ? std::vector{size} : std::vector{size, size})});
+    const bool plain = form.followers.empty();
+    out.forms.push_back({declare(true, "moments", {length(form.first), length(form.second)}),
+                         declare(true, "coefficients", plain ? std::vector{size, size} : std::vector{size})});
   }
   for (const schedule::Follower& f : x.followers) {
-    const std::string& name = m_[s_.conditionals[f.block].variable].name;
-    out.followers.push_back(
-        {declare(true, name + ".linear", {size, size}), declare(true, name + ".quadratic", {size, size, size})});
+    const model::Variable& v = m_[s_.conditionals[f.block].variable];
+    const SizeId entries = layout_.size[m_[v.event[0]].set.index()];
+    out.followers.push_back({declare(true, v.name + ".linear", {size, entries}),
+                             declare(true, v.name + ".quadratic", {size, entries, entries})});
   }
   out.function = b_.function(b_.fresh("invariance"), [&] {
     for (const BufferId b : all)
@@ -95,10 +100,7 @@ void Lowering::add_entries(const ArrayTerm& term, const std::vector<std::size_t>
 }
 
 void Lowering::add_form(const schedule::QuadraticForm& form, const InvarianceFunction::Form& to) {
-  terms_.emit(form.moments, terms_.factors({&form.moments}, {}), {}, {}, std::nullopt,
-              [&](ExprId value, const Env& env) {
-                b_.add_to(to.moments, {env.at(form.first), env.at(form.second)}, value);
-              });
+  add_moments(form.moments, {form.first, form.second}, to.moments);
   add_entries({&form.coefficient}, {}, form.at, to.coefficients);
 }
 
@@ -153,7 +155,7 @@ void Lowering::add_moments(const schedule::OuterTerm& sum, const std::vector<Ind
       [&](ExprId value, const Env& env) {
         std::vector<ExprId> at;
         for (const IndexVarId b : components)
-          at.push_back(env.at(b));
+          at.push_back(b.valid() ? env.at(b) : b_.i(0));
         b_.add_to(to, components.empty() ? std::vector{b_.i(0)} : at, value);
       },
       std::set<IndexVarId>(components.begin(), components.end()));
