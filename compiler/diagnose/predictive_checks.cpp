@@ -11,6 +11,7 @@
 
 #include "compiler/evaluate/draw_values.h"
 #include "compiler/evaluate/ill_scaled_columns.h"
+#include "compiler/evaluate/observation.h"
 #include "compiler/posterior/factor_sampler.h"
 
 namespace lehr {
@@ -114,11 +115,12 @@ PredictiveChecks predictive_checks(const RestoredFit& s, std::int64_t draws, std
   const Model& m = s.model();
   out.why = plan_predictive(s.analysed(), s.data(), std::numeric_limits<std::int64_t>::max()).why;
   if (!out.why.empty()) return out;
+  const std::vector<bool> added = added_to_observations(m);
   std::vector<bool> latent;
   ModelEvaluator forward(m, s.data());
   std::vector<std::vector<bool>> all;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    latent.push_back(model::is_latent(m.variables[k]));
+    latent.push_back(model::is_latent(m.variables[k]) && !added[k]);
     all.emplace_back(m.variables[k].auxiliary ? 0 : forward.elements(VariableId(k)), true);
   }
   const Symbolic symbolic(forward);
@@ -133,7 +135,7 @@ PredictiveChecks predictive_checks(const RestoredFit& s, std::int64_t draws, std
   for (std::int64_t d = 0; d < draws; ++d) {
     factors->draw(all, forward, rng);
     for (std::size_t k = 0; k < m.variables.size(); ++k)
-      if (m.variables[k].observed && !m.variables[k].auxiliary)
+      if (added[k] || (m.variables[k].observed && !m.variables[k].auxiliary))
         std::ranges::fill(forward.values(VariableId(k)), std::nan(""));
     if (const std::optional<Error> e = draw_values(forward, rng)) {
       out.why = e->text;

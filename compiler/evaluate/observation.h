@@ -23,4 +23,12 @@ struct SequenceDensity {
 double multiplicity_of(const model::Model& model, const BoundData& data, const model::Statement& statement,
                        const IndexValues& at);
 
+/// Returns the model with compound distributions of observations as written in its text, so that their densities are
+/// evaluated in closed form: Student's t, and not a Normal with a random weight.
+model::Model with_whole_compounds(model::Model m);
+
+/// Returns, by VariableId, true for the variables that the compiler has added to observations: the weight of a
+/// Student's t, the part of a mixture. The distributions that the model names have them integrated out.
+std::vector<bool> added_to_observations(const model::Model& m);
+
 }  // namespace lehr

@@ -13,6 +13,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/fit/item_independence.h"
+#include "compiler/fit/item_visits.h"
 #include "runtime/output/fit_files.h"
 
 namespace lehr {
@@ -214,28 +215,6 @@ class RecognisedItems {
   mutable std::map<std::string, std::vector<std::int64_t>> offsets_;
 };
 
-/// Returns the blocks that item stages update.
-std::vector<const conditionals::Block*> item_blocks(const schedule::Schedule& s) {
-  std::vector<const conditionals::Block*> out;
-  for (std::size_t k = 0; k < s.stage_of.size(); ++k)
-    if (s.stage_of[k]) out.push_back(&s.conditionals.blocks[k]);
-  return out;
-}
-
-/// Returns true if the local factors follow uniquely from the global ones: one block whose elements do not interact, or
-/// a chain.
-bool is_unique(const schedule::Schedule& s) {
-  const auto blocks = item_blocks(s);
-  return blocks.empty() || (blocks.size() == 1 && (blocks[0]->chain || !blocks[0]->coupled()));
-}
-
-/// Returns true if one visit of an item leads to a solution: the stage iterates, or the solution is unique.
-bool converges_in_one_visit(const schedule::Schedule& s) {
-  for (const schedule::Step& step : s.steps)
-    if (const auto* stage = std::get_if<schedule::ItemStage>(&step); stage && stage->iterate) return true;
-  return is_unique(s);
-}
-
 }  // namespace
 
 std::vector<double> item_digests(const Analysed& analysed, const Model& m, const BoundData& data) {
@@ -269,7 +248,7 @@ std::vector<double> item_digests(const Analysed& analysed, const Model& m, const
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior) {
-  if (digests.empty() || is_unique(analysed.schedule)) return {};
+  if (digests.empty() || has_unique_items(analysed.schedule)) return {};
   const Engine& engine = instance.engine();
   std::vector<NamedArray> out;
   std::size_t count = 0;
@@ -302,7 +281,7 @@ Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, c
   starts.seed = options.seed;
   starts.first = options.first;
   starts.converges_in_one_visit = converges_in_one_visit(analysed.schedule);
-  starts.unique = is_unique(analysed.schedule);
+  starts.unique = has_unique_items(analysed.schedule);
   starts.accuracy = {options.local.local_iterations, options.local.local_tolerance};
   starts.scope = options.scope;
   starts.on_start = options.on_start;

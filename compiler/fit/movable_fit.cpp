@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 
+#include "compiler/fit/item_visits.h"
 #include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 #include "compiler/posterior/moments.h"
@@ -230,8 +231,8 @@ std::string MovableFit::infer_rest() {
     if (const std::int32_t status =
             sweep(engine(), {.local_iterations = kRounds, .local_tolerance = kLocalTolerance}, {.update = skip}))
       return engine().describe(status);
-    // A single stage infers its items until they no longer move.
-    if (rest == 1 && others == 0) return "";
+    // A single stage that iterates infers its items until they no longer move.
+    if (rest == 1 && others == 0 && converges_in_one_visit(analysed_.schedule)) return "";
     Arrays now = engine().save();
     double moved = round == 0 ? 1 : 0;
     for (std::size_t k = 0; k < before.size(); ++k) {

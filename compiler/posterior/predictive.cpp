@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/evaluate/draw_values.h"
+#include "compiler/evaluate/observation.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/model/walk.h"
 
@@ -41,6 +42,14 @@ std::string no_density(const Model& m, const BoundData& data) {
       return fmt::format("elements of '{}' have copies", p.name);
   }
   return "";
+}
+
+/// Returns, by VariableId, how each variable is summed over: those that are added to observations with their prior.
+std::vector<SummedVariable> summed_by_prior(const std::vector<bool>& added) {
+  std::vector<SummedVariable> out(added.size());
+  for (std::size_t k = 0; k < added.size(); ++k)
+    if (added[k]) out[k].by = Summation::per_observation;
+  return out;
 }
 
 /// Returns how many numbers a variable has. A category counts once, or once for each value with `probabilities`.
@@ -96,13 +105,18 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
 
 Predictive::Predictive(const Model& model, const BoundData& data, const CentringOffsets& references)
     : model_(model),
+      whole_(with_whole_compounds(model)),
       references_(references),
-      observed_(model, data),
+      observed_(whole_, data),
       replicated_(model, data),
+      added_(added_to_observations(model)),
+      marginal_(observed_, summed_by_prior(added_)),
       variables_(observed_variables(model)) {}
 
 void Predictive::add(std::int64_t draw, const std::vector<NamedArray>& state, Rng& rng, PredictiveDraws& to) {
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    if (added_[k]) std::ranges::fill(replicated_.values(VariableId(k)), std::nan(""));
+    if (added_[k]) continue;
     const auto drawn = std::ranges::find(state, model_.variables[k].name, &NamedArray::name);
     if (drawn == state.end() || model_.variables[k].observed) continue;
     std::ranges::copy(drawn->values, observed_.values(VariableId(k)).begin());
@@ -121,8 +135,7 @@ void Predictive::add_log_likelihood(PredictiveDraws& to) {
     const Statement& s = model_[v.statement];
     IndexValues at = observed_.origin();
     observed_.each(s.index_vars, at, [&] {
-      observed_.clear();
-      array.values.push_back(observed_.log_density(s, at));
+      array.values.push_back(marginal_.log_density_of_element(v.statement, observed_.element(s, at)));
     });
   }
 }

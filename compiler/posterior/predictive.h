@@ -1,12 +1,13 @@
-// Posterior predictive quantities of a sampler's draws. For each observation they are its log density, given all
-// variables as drawn, and a replicated observation from the same distribution. Gelman, Meng & Stern (1996), Posterior
-// predictive assessment of model fitness via realized discrepancies.
+// Posterior predictive quantities of a sampler's draws. For each observation they are its log density under the
+// distribution that the model names, given the variables of the model as drawn, and a replicated observation. Gelman,
+// Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/marginal.h"
 #include "compiler/evaluate/reference.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
@@ -41,11 +42,15 @@ struct PredictiveDraws {
 };
 
 /// Computes predictive quantities of a sampler's draws, one draw at a time: the log density of each observation at the
-/// draw, and a replicated data set.
+/// draw, and a replicated data set. Variables that the compiler has added to observations (the weight of a Student's t)
+/// are integrated out of densities, and drawn anew for replicated data.
 class Predictive {
  public:
   /// Makes an object for a model and its data, which are centred at `references`. All arguments must outlive it.
   Predictive(const model::Model& model, const BoundData& data, const CentringOffsets& references);
+  /// Copies are not allowed, because the density and the evaluators refer to this object.
+  Predictive(const Predictive&) = delete;
+  Predictive& operator=(const Predictive&) = delete;
 
   /// Appends the quantities of draw number `draw` to `to`. `state` has the values of all latent variables, centred at
   /// the references, as Instance::append_draw makes them.
@@ -58,9 +63,12 @@ class Predictive {
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
   const model::Model& model_;          // the model that was sampled
+  const model::Model whole_;           // the same with whole compounds
   const CentringOffsets& references_;  // the offsets that were subtracted from far data, added back to replicated data
-  /// The model at the draw, with the observations and with replicated ones.
+  /// The models at the draw: the one with whole compounds and the observations, the other with replicated ones.
   ModelEvaluator observed_, replicated_;
+  std::vector<bool> added_;   // by VariableId: true if the compiler has added the variable to observations
+  MarginalDensity marginal_;  // density of an observation, summed over the added part of a mixture
   std::vector<model::VariableId> variables_;  // the observed variables, without auxiliary ones
 };
 

@@ -75,9 +75,6 @@ struct Score {
 Error score_error(std::string text, std::vector<std::string> notes = {});
 /// Returns the error that a sum over values of latent variables has too many terms for a score.
 Error sum_too_large(const model::Model& m, const SumTooLarge& sum);
-/// Returns the model with compound distributions of observations as written in its text, so that their densities are
-/// evaluated in closed form: Student's t, and not a Normal with a random weight.
-model::Model with_whole_compounds(model::Model m);
 /// Returns the model with a multiplicity (`times`) on each plate of single observations, so that these can be left out
 /// one by one (held out from a score, or missing in a prediction), and adds ones for it to the data. Such a plate is
 /// nested in the items, and one observed variable alone lies on it, none of whose plates has a multiplicity yet. An

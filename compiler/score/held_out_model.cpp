@@ -25,13 +25,6 @@ Error sum_too_large(const Model& m, const SumTooLarge& sum) {
                      {"local variables that few observations tie together, or continuous ones, have a score"});
 }
 
-Model with_whole_compounds(Model m) {
-  for (Statement& s : m.statements) {
-    if (m[s.variable].observed) s.main = Distribution(as_written(s.main));
-  }
-  return m;
-}
-
 void HeldOut::set(Analysed analysed) {
   analysed_ = std::move(analysed);
   model_ = with_whole_compounds(analysed_.model);

@@ -8,6 +8,7 @@
 #include "compiler/lower/stages/stages.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "compiler/model/roles.h"
@@ -244,15 +245,62 @@ UpdateHooks Stages::with_streams(const ItemArrays& arrays, BlockId b) {
   return hooks;
 }
 
-void Stages::each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
-                            const ParameterBody& body) {
+void Stages::each_parameter(BlockId b, const std::vector<ExprId>& element, const ParameterBody& body) {
   for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
     if (!p.exported) continue;
-    const BufferId buffer = layout_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
+    const BufferId buffer = layout_.parameter.at({b, p.name});
     terms_.each_event(m_[s_.conditionals[b].variable], p.event_rank, [&](const std::vector<ExprId>& event) {
-      body(old, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
+      body(p, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
     });
   }
+}
+
+ExprId Stages::unit_of(const math::Factor& factor, const math::FactorParameter& p, const std::vector<ExprId>& event,
+                       const Previous& previous) {
+  using Role = math::ParameterRole;
+  const auto at = [&](const math::FactorParameter& of, std::size_t i) {
+    return b_.load(previous(of), of.event_rank == 2 ? std::vector{event[i], event[i]} : event);
+  };
+  if (p.event_rank == 2) return b_.div(b_.f(1), b_.sqrt(b_.mul(at(p, 0), at(p, 1))));
+  if (p.role == Role::precision || p.role == Role::spread) return b_.div(b_.f(1), b_.load(previous(p), event));
+  const math::FactorParameter* precision = math::find_role(factor, Role::precision);
+  const math::FactorParameter* spread = math::find_role(factor, Role::spread);
+  // Limits beside a precision are places, too.
+  if (p.role != Role::location && !(p.role == Role::other && precision)) return {};
+  if (spread) return b_.div(b_.f(1), b_.sqrt(b_.load(previous(*spread), {})));
+  const auto matrix = std::ranges::find_if(
+      factor.parameters, [](const math::FactorParameter& q) { return q.exported && q.event_rank == 2; });
+  if (!precision && matrix != factor.parameters.end()) precision = &*matrix;
+  return precision ? b_.sqrt(at(*precision, 0)) : ExprId();
+}
+
+UpdateHooks Stages::measuring(UpdateHooks hooks, const ItemArrays& arrays, BlockId b, const Change& change) {
+  const math::Factor& factor = *s_.conditionals[b].factor;
+  const Previous previous = [&arrays, b](const math::FactorParameter& p) { return arrays.previous.at({b, p.name}); };
+  // Numbers that stand for infinity, precisions of known values and absent limits, have no size.
+  const bool limited =
+      std::ranges::find(factor.statistics, math::Stat::above, &math::StatisticRow::stat) != factor.statistics.end();
+  const double infinity = limited                                   ? 1e-100 * kPointPrecision
+                          : m_[s_.conditionals[b].variable].clamped ? kPointPrecision
+                                                                    : 0;
+  hooks.before = [=, this](const std::vector<ExprId>& element) {
+    each_parameter(b, element, [&](const math::FactorParameter& p, const std::vector<ExprId>& event, ExprId now) {
+      b_.store(previous(p), event, now);
+    });
+  };
+  hooks.after = [=, this, &factor](const std::vector<ExprId>& element) {
+    each_parameter(b, element, [&](const math::FactorParameter& p, const std::vector<ExprId>& event, ExprId now) {
+      const ExprId was = b_.load(previous(p), event), unit = unit_of(factor, p, event, previous);
+      const auto in_units = [&](ExprId x) { return unit.valid() ? b_.mul(x, unit) : x; };
+      const ExprId size = in_units(b_.abs(was));
+      b_.accumulate(change.moved, in_units(b_.abs(b_.sub(now, was))));
+      if (infinity == 0) return b_.accumulate(change.size, size);
+      ExprId finite = b_.less(b_.abs(was), b_.f(infinity));
+      if (unit.valid()) finite = b_.logical_and(finite, b_.less(unit, b_.f(0.5 * std::sqrt(kPointPrecision))));
+      b_.accumulate(change.size, b_.select(finite, size, b_.f(0)));
+    });
+  };
+  return hooks;
 }
 
 void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change) {
@@ -294,27 +342,7 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     }
     // With one pass the probabilities are final, so the chain may add them to statistics right away.
     hooks.add_rows = w.mode == StageMode::update && !w.stage.iterate;
-    if (change) {
-      // Numbers that stand for infinity, precisions of known values and absent limits, have no size.
-      const auto& statistics = s_.conditionals[b].factor->statistics;
-      const bool limited =
-          std::ranges::find(statistics, math::Stat::above, &math::StatisticRow::stat) != statistics.end();
-      const double infinity = limited                                   ? 1e-100 * kPointPrecision
-                              : m_[s_.conditionals[b].variable].clamped ? kPointPrecision
-                                                                        : 0;
-      hooks.before = [&](const std::vector<ExprId>& element) {
-        each_parameter(w.arrays, b, element,
-                       [&](BufferId old, const std::vector<ExprId>& event, ExprId now) { b_.store(old, event, now); });
-      };
-      hooks.after = [&, infinity](const std::vector<ExprId>& element) {
-        each_parameter(w.arrays, b, element, [&](BufferId old, const std::vector<ExprId>& event, ExprId now) {
-          const ExprId was = b_.load(old, event);
-          const ExprId size = b_.abs(was);
-          b_.accumulate(change->moved, b_.abs(b_.sub(now, was)));
-          b_.accumulate(change->size, infinity > 0 ? b_.select(b_.less(size, b_.f(infinity)), size, b_.f(0)) : size);
-        });
-      };
-    }
+    if (change) hooks = measuring(std::move(hooks), w.arrays, b, *change);
     blocks_.update(b, stored_uses(w.stage, b), {w.item}, hooks);
   }
 }

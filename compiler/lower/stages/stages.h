@@ -42,8 +42,9 @@ class Stages : Part {
   /// Declares the work arrays of one function over items, which every item overwrites: natural parameters to which
   /// fused categories add, and parameters before an update. `sums` are the partial sums of the ELBO.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
-  /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all parameters
-  /// is at most `tolerance` times the sum of their absolute values. The pass after that is the last.
+  /// How long an item is iterated: at most `iterations` passes, until the sum of the absolute changes of all
+  /// parameters, in the units of unit_of(), is at most `tolerance` times that of their absolute values. The pass
+  /// after that is the last.
   struct IterationLimits {
     /// The most passes (i64); the relative change at which an item has converged (f64).
     ExprId iterations, tolerance;
@@ -67,9 +68,10 @@ class Stages : Part {
     /// alone, from what the visits have added up.
     bool gathered = false;
   };
-  /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
+  /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before, in the
+  /// units of unit_of().
   struct Change {
-    /// The sum of |new - old| over all numbers of the parameters; the sum of |old|.
+    /// The sum of |new - old| over all numbers of the parameters, each in its unit; the sum of |old|.
     ScalarId moved, size;
   };
   /// Returns the uses of a stored block in the stage's terms without fused categories, and without auxiliary variables
@@ -80,13 +82,22 @@ class Stages : Part {
   /// in this pass (ItemArrays::partner_naturals). They do nothing if no fused category adds to the block. `arrays` must
   /// outlive them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
-  /// A function that emits code for one number of a factor's parameters, for each_parameter(). It gets the array of the
-  /// values before the update, the event indices of the number, and its current value.
-  using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
-  /// Emits loops over all numbers of the parameters of one element's factor. Inside, `body` gets the array of their
-  /// values before the update and the current value; this measures convergence.
-  void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
-                      const ParameterBody& body);
+  /// A function that emits code for one number of a factor's parameters, for each_parameter(). It gets the parameter,
+  /// the event indices of the number, and its current value.
+  using ParameterBody =
+      std::function<void(const math::FactorParameter& parameter, const std::vector<ExprId>& event, ExprId now)>;
+  /// Emits loops over all numbers of the parameters of one element's factor, with `body` inside.
+  void each_parameter(BlockId b, const std::vector<ExprId>& element, const ParameterBody& body);
+  /// Returns the array of the values that a parameter had before the update, all of one element.
+  using Previous = std::function<BufferId(const math::FactorParameter&)>;
+  /// Returns the unit of one number of a parameter, as a factor by which changes are multiplied, such that sums over
+  /// parameters do not depend on the unit of the data. Locations count in standard deviations, or multiples of these;
+  /// precisions, spreads and entries of matrices relative to their own size. Invalid for numbers that have no unit.
+  ExprId unit_of(const math::Factor& factor, const math::FactorParameter& p, const std::vector<ExprId>& event,
+                 const Previous& previous);
+  /// Returns the hooks with code around the update of a block that adds its change to `change`, in the units of
+  /// unit_of(). `arrays` must outlive them.
+  UpdateHooks measuring(UpdateHooks hooks, const ItemArrays& arrays, BlockId b, const Change& change);
   /// Emits one pass over the item's blocks: it visits fused categories and updates stored blocks. In the `final` pass
   /// fused categories also add to statistics, unless a refresh does. With `change`, the pass adds up the change of
   /// parameters.

@@ -55,7 +55,7 @@ def start(y, factors, apart=False):
 
 
 def by_numpy(y, init, sweeps, passes, tolerance):
-    """The sweeps and their ELBOs; an item is left a pass after its parameters have settled."""
+    """The sweeps and their ELBOs; an item is left a pass after its parameters have settled: rates count relative to themselves."""
     here = ~np.isnan(y)
     n = np.where(here, y, 0)
     t, q = [np.array(init[f"taste.{k}"]) for k in ("shape", "rate")], [np.array(init[f"quality.{k}"]) for k in ("shape", "rate")]
@@ -67,8 +67,8 @@ def by_numpy(y, init, sweeps, passes, tolerance):
         rate = 1 + np.einsum("ui,ki->uk", here, q[0] / q[1])
         for k in range(passes):
             new = [0.7 + np.einsum("ui,uki->uk", n, parts()), rate]
-            moved = sum(np.abs(a - b).sum(1) for a, b in zip(new, t))
-            size = sum(np.abs(b).sum(1) for b in t)
+            moved = sum(np.abs((a - b) / unit).sum(1) for a, b, unit in zip(new, t, (1, t[1])))
+            size = (np.abs(t[0]) + 1).sum(1)
             for a, b in zip(new, t):
                 b[at_work] = a[at_work]
             at_work &= ~settled

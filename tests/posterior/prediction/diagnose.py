@@ -429,6 +429,17 @@ def zeros():
 
 
 @check
+def outliers():
+    """Replicates of an outlier draw the weight of Student's t anew: the largest of 20 is that of 20 draws."""
+    y = np.append(stats.t.ppf((np.arange(19) + 0.5) / 19, 3), 30)
+    d = Diagnosed("model m { plate n; mu ~ Normal(mean = 0, sd = 1e-3); observe y[n] ~ StudentT(df = 3, mean = mu, sd = 1); }", {"y": y},
+                  "--replicates", 4000)
+    got, want = {c["statistic"]: c for c in d.json["predictive_checks"]}["max"], 1 - stats.t.cdf(30, 3) ** 20
+    assert abs(got["p"] - want) < 4.5 * math.sqrt(want / 4000), (got, want)
+    return f"{got['p']:.4f} for {want:.4f}"
+
+
+@check
 def far():
     """Data far from zero are diagnosed as centred ones are: the same closed forms."""
     c = 1e8

@@ -300,4 +300,35 @@ def joint_factors_of_items_are_those_of_the_fit():
     return f"{want[0]:.3f}"
 
 
+@check
+def units_of_items():
+    """The iteration of an item ends alike in every unit of the data: large precisions and small rates do not hide what moves. New
+    items are compared with coordinate ascent on them, at the means of what all items share."""
+    text = """model units { plate g; plate i; const s; const r; data x[i] : real; ma ~ Normal(mean = 0, sd = 10 * s); mb ~ Normal(mean = 0, sd = 10 * s);
+      guide factorised; a[g] ~ Normal(mean = ma, sd = s); b[g] ~ Normal(mean = mb, sd = s); tau[g] ~ Gamma(shape = 2, rate = r);
+      observe y[g, i] ~ Normal(mean = a[g] + b[g] * x[i], precision = tau[g]); }"""
+    known = text.replace("tau[g] ~ Gamma(shape = 2, rate = r);", "").replace("precision = tau[g]", "variance = r")
+    x = RNG.normal(2, 1, 6)
+    y = RNG.normal(1, 1, (8, 1)) + RNG.normal(-1, 1, (8, 1)) * x + 0.3 * RNG.normal(size=(8, 6))
+    worst = 0
+    for unit, model in ((u, m) for u in (1e-4, 1, 1e4) for m in (text, known)):
+        f = Given(model, {"x": x, "y": unit * y[:5], "s": unit, "r": 0.2 * unit**2}, "--tol", "1e-12", "--search", "none", "--max-iter", 5000)
+        ma, mb = (float(f.posterior[name + ".mean"]) / unit for name in ("ma", "mb"))
+        table, _ = f.predict({"x": x, "y": unit * y[5:]})
+        for k in range(3):
+            m, v, tau, data = np.zeros(2), np.ones(2), 5.0, y[5 + k]
+            for _ in range(5000):
+                for j, prior, w in ((0, ma, np.ones(6)), (1, mb, x)):
+                    v[j] = 1 / (1 + tau * (w**2).sum())
+                    m[j] = v[j] * (prior + tau * (w * (data - (m[1] * x if j == 0 else m[0]))).sum())
+                e = data - m[0] - m[1] * x
+                if model == text:
+                    tau = (2 + 3) / (0.2 + 0.5 * ((e**2).sum() + 6 * v[0] + v[1] * (x**2).sum()))
+            for name, want in (("a", m[0] * unit), ("b", m[1] * unit), ("tau", tau / unit**2)):
+                got = [float(row["mean"]) for row in table if row["variable"] == name]
+                worst = max(worst, abs(got[k] / want - 1) if got else 0)
+    assert worst < 1e-3, worst
+    return f"within {worst:.0e}"
+
+
 finish()

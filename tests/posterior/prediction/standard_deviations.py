@@ -123,6 +123,24 @@ def groups():
 
 
 @check
+def pinned():
+    """Effects of items, one of which a precision of 1e8 holds at 0 (a corner constraint): a Normal posterior."""
+    g, n = 5, 6
+    x = RNG.normal(1, 1, n)
+    h = np.stack([RNG.normal(1, 1, n), np.ones(n), x], 1)
+    y = RNG.normal(0, 1, (g, 1)) + x * RNG.normal(1, 1, (g, 1)) + RNG.normal(0, 1, (g, n))
+    held = np.array([1e8, 0.5, 0.5])
+    f = Corrected("""model m { plate g; plate n; plate k; data h[n, k] : real; data x[n] : real; data p[k] : real; a ~ Normal(mean = 0, sd = 3);
+      b ~ Normal(mean = 0, sd = 3); u[g, k] ~ Normal(mean = 0, precision = p[k]);
+      observe y[g, n] ~ Normal(mean = a + b * x[n] + sum(k) u[g, k] * h[n, k], sd = 1); }""", {"x": x, "h": h, "y": y, "p": held}, "--tol", "1e-12")
+    design = np.concatenate([np.tile(h[:, 1:], (g, 1)), np.kron(np.eye(g), h)], 1)
+    want = normal_sds(design.T @ design + np.diag([1 / 9, 1 / 9, *np.tile(held, g)]))[:2]
+    off = relative([f.sds["a.sd"], f.sds["b.sd"]], want)
+    assert off < 1e-6, (off, want, f.q("a"), f.q("b"))
+    return f"to {off:.0e}"
+
+
+@check
 def followers():
     """A chain of Normal numbers beside a number of its own factor: the chain's standard deviations have what the number adds."""
     n = 12

@@ -10,6 +10,7 @@ import tempfile
 import netCDF4
 import numpy as np
 from scipy import stats
+from scipy.special import expit, gammaln, logsumexp
 
 sys.path.append(f"{sys.path[0]}/..")
 from fitting import ROOT, arrays, columns, finish, lehr, plain, read_csv, read_json, temporary, write, write_json  # noqa: E402
@@ -192,6 +193,127 @@ def limits():
     return "thinned, and left out with a reason"
 
 
+def dirichlet_multinomial(counts, c):
+    n = counts.sum(-1)
+    return (gammaln(n + 1) - gammaln(counts + 1).sum(-1) + gammaln(c.sum()) - gammaln(n + c.sum())
+            + (gammaln(counts + c) - gammaln(c)).sum(-1))
+
+
+def mixed(w, *parts):
+    return logsumexp([np.log(p) + x for p, x in zip(w, parts)], axis=0)
+
+
+class ZeroOr:
+    """A count that is 0 with probability theta, and of `law` otherwise."""
+
+    def __init__(self, theta, law):
+        self.theta, self.law = theta, law
+
+    def logpmf(self, k):
+        return np.log(self.theta * (k == 0) + (1 - self.theta) * self.law.pmf(k))
+
+    def cdf(self, k):
+        return (k >= 0) * (self.theta + (1 - self.theta) * self.law.cdf(k))
+
+    def pmf(self, k):
+        return np.exp(self.logpmf(k))
+
+
+COUNTS = np.array([0, 1, 4, 0, 2, 9, 0, 3])
+REALS = np.array([0.3, 1.9, 1.2, -0.4, 0.6, 12.5])
+# The priors and the distribution of y[n] as in a model file; y; and that distribution at the draws by scipy, or its log density.
+ADDED = {
+    "StudentT": ("mu ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 2, rate = 1);", "StudentT(df = 4, mean = mu, precision = tau)", REALS,
+                 lambda p: stats.t(4, p["mu"], p["tau"] ** -0.5)),
+    "StudentT far from zero": ("mu ~ Normal(mean = 1e6, sd = 3); tau ~ Gamma(shape = 2, rate = 1);", "StudentT(df = 2.5, mean = mu, precision = tau)",
+                               REALS + 1e6, lambda p: stats.t(2.5, p["mu"], p["tau"] ** -0.5)),
+    "GammaPoisson": ("m ~ Gamma(shape = 2, rate = 1);", "GammaPoisson(mean = m, r = 2)", COUNTS, lambda p: stats.nbinom(2, 2 / (2 + p["m"]))),
+    "NegativeBinomial": ("m ~ Gamma(shape = 2, rate = 1);", "NegativeBinomial(mean = m, r = 0.7)", COUNTS,
+                         lambda p: stats.nbinom(0.7, 0.7 / (0.7 + p["m"]))),
+    "BetaBinomial": ("m ~ Gamma(shape = 2, rate = 1); observe h ~ Poisson(m);", "BetaBinomial(12, 0.6, 2.5)", COUNTS,
+                     lambda p: stats.betabinom(12, 0.6 + 0 * p["m"], 2.5)),
+    "zero_inflated": ("theta ~ Beta(1, 1); m ~ Gamma(shape = 1, rate = 1);", "zero_inflated(theta, Poisson(m))", COUNTS,
+                      lambda p: ZeroOr(p["theta"], stats.poisson(p["m"]))),
+    "zero_inflated by a link": ("t ~ Normal(mean = 0, sd = 1); m ~ Gamma(shape = 1, rate = 1);", "zero_inflated(logistic(t), Poisson(m))", COUNTS,
+                                lambda p: ZeroOr(expit(p["t"]), stats.poisson(p["m"]))),
+    "product": ("a ~ Beta(2, 1); b ~ Beta(2, 3);", "Bernoulli(a * b)", np.array([0, 1, 0, 1, 1]), lambda p: stats.bernoulli(p["a"] * p["b"])),
+    "mixture": ("plate k = 3; w ~ Dirichlet(concentration = 1) over k; mu ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 2, rate = 1);",
+                "mixture(w, Normal(mean = mu, precision = tau), Normal(mean = 0, sd = 20), Normal(mean = mu, sd = 1))", REALS,
+                lambda p: mixed([p["w"][..., k] for k in range(3)], stats.norm.logpdf(REALS, p["mu"], p["tau"] ** -0.5),
+                                stats.norm.logpdf(REALS, 0, 20), stats.norm.logpdf(REALS, p["mu"], 1))),
+    "mixture of zero-inflated counts": (
+        "plate k = 3; w ~ Dirichlet(concentration = 1) over k; m ~ Gamma(shape = 1, rate = 1);", "mixture(w, Zero(), Poisson(m), Poisson(8))", COUNTS,
+        lambda p: mixed([p["w"][..., k] for k in range(3)], np.where(COUNTS == 0, 0, -np.inf), stats.poisson.logpmf(COUNTS, p["m"]),
+                        stats.poisson.logpmf(COUNTS, 8))),
+    "censored StudentT": ("mu ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 2, rate = 1);",
+                          "StudentT(df = 4, mean = mu, precision = tau) censored above 1.9", np.minimum(REALS, 1.9),
+                          lambda p: np.where(REALS < 1.9, stats.t.logpdf(REALS, 4, p["mu"], p["tau"] ** -0.5),
+                                             stats.t.logsf(1.9, 4, p["mu"], p["tau"] ** -0.5))),
+    # A category of the model is given as drawn; what is added is not.
+    "StudentT by a category": (
+        "plate k = 2; w ~ Dirichlet(concentration = 2) over k; mu[k] ~ Normal(mean = 0, sd = 5); z[n] ~ Categorical(w);",
+        "StudentT(df = 3, mean = mu[z[n]], sd = 1)", REALS, lambda p: stats.t(3, by_category(p, "mu"), 1)),
+    "zero_inflated by a category": (
+        "plate k = 2; theta[k] ~ Beta(1, 1); m[k] ~ Gamma(shape = 1, rate = 0.3); z[n] ~ Uniform() over k;",
+        "zero_inflated(theta[z[n]], Poisson(m[z[n]]))", COUNTS, lambda p: ZeroOr(by_category(p, "theta"), stats.poisson(by_category(p, "m")))),
+}
+
+
+def by_category(p, name):
+    return np.take_along_axis(p[name][:, :, 0], p["z"], axis=2)
+
+
+def added():
+    """What the compiler adds to an observation (the weight of a Student's t, the part of a mixture) is integrated out of its log
+    likelihood, and drawn anew for replicates: those of an outlier are spread as all others."""
+    worst, least = 0, 1
+    for name, (priors, law, y, want) in ADDED.items():
+        d = fitted(f"model m {{ plate n; {priors} observe y[n] ~ {law}; }}", {"y": y, **({"h": 1} if "observe h" in priors else {})},
+                   "--draws", 300, "--chains", 2, "--save-locals").draws
+        p = {v: x if v == "z" else x[:, :, None] for v, x in d["posterior"].items() if np.ndim(x) > 1}
+        at = want(p)
+        densities = at if isinstance(at, np.ndarray) else at.logpdf(y) if hasattr(at, "dist") and hasattr(at.dist, "pdf") else at.logpmf(y)
+        try:
+            worst = max(worst, close(d["log_likelihood"]["y"], densities, 1e-10 if y[0] < 1e5 else 1e-8))
+        except AssertionError as e:
+            raise AssertionError(f"{name}: {e}") from None
+        if isinstance(at, np.ndarray):
+            continue
+        new = d["posterior_predictive"]["y"]
+        # By the probability integral transform, at random ties of counts, replicates are uniform: of all, and of the largest value.
+        u = at.cdf(new) if y.dtype == float else at.cdf(new - 1) + RNG.random(new.shape) * at.pmf(new)
+        for which in (u, u[..., np.argmax(y)]):
+            p_value = stats.kstest(which.ravel(), "uniform").pvalue
+            assert p_value > 1e-4, f"{name}: replicates: p = {p_value}"
+            least = min(least, p_value)
+    return f"log densities off by {worst:.0e}, replicates p >= {least:.3f}"
+
+
+def added_vectors():
+    """Mixtures of vectors, and counts with Dirichlet probabilities."""
+    x = np.array([[0.4, 1.0], [2.0, -1.0], [0.3, 0.1]])
+    model = """model m { plate n; plate d; plate kind; c ~ Beta(2, 1); mu ~ MvNormal(mean = 0, precision = 0.1) over d;
+      data P : matrix over d, d; data Q : matrix over d, d;
+      observe y[n] ~ mixture(c, MvNormal(mean = mu, precision = P), MvNormal(mean = 0, precision = Q)) over d;
+      observe k[n] ~ DirichletMultinomial(concentration = 1.5) over kind; }"""
+    P, Q, k = np.array([[2, 0.5], [0.5, 1]]), np.diag([0.1, 0.2]), RNG.integers(5, size=(3, 4))
+    d = fitted(model, {"y": x, "k": k, "P": P, "Q": Q}, "--draws", 200).draws
+    mu, c = d["posterior"]["mu"][0], d["posterior"]["c"][0]
+    first = np.array([stats.multivariate_normal.logpdf(x - m, np.zeros(2), np.linalg.inv(P)) for m in mu])
+    second = stats.multivariate_normal.logpdf(x, np.zeros(2), np.linalg.inv(Q))
+    off = close(d["log_likelihood"]["y"][0], np.logaddexp(np.log(c)[:, None] + first, np.log1p(-c)[:, None] + second), 1e-10)
+    want = dirichlet_multinomial(k, np.full(4, 1.5))
+    off = max(off, close(d["log_likelihood"]["k"][0], np.tile(want, (200, 1)), 1e-10))
+    new = d["posterior_predictive"]["k"][0]
+    assert (new.sum(-1) == k.sum(-1)).all()
+    # A count of a category is BetaBinomial.
+    n, share = k.sum(-1), 1.5 / 6
+    sd = np.sqrt(n * share * (1 - share) * (n + 6) / 7)
+    z = (new.std(0) / sd[:, None] - 1) * np.sqrt(2 * 200)
+    assert np.abs(z).max() < 5, z
+    return f"log densities off by {off:.0e}"
+
+
 def exact():
     model = """model m { plate e; plate i; data a[e] : i; data b[e] : i; s[i] ~ Spin(); potential[e] 0.4 * s[a[e]] * s[b[e]];
       observe y[i] ~ Normal(mean = s[i], sd = 0.8); }"""
@@ -312,4 +434,4 @@ def stored():
 
 os.chdir(ROOT)
 finish({check.__name__: check for check in (normal, poisson_mixture, logistic, chains_and_matrices, ragged, odd_names, limits,
-                                            exact, diagnostics, from_factors, local_factors, stored)})
+                                            exact, diagnostics, from_factors, local_factors, stored, added, added_vectors)})
