@@ -128,17 +128,34 @@ class Finder {
     });
   }
 
+  /// Returns the blocks of numbers that are alone in a term of the likelihood, as the intercept of a regression: they
+  /// are no factors of a product.
+  std::set<BlockId> find_summands() const {
+    std::set<BlockId> out;
+    for (const Term& t : c_.density.terms) {
+      std::set<BlockId> in;
+      for (const Atom& x : t.atoms)
+        in.insert(block_of(x));
+      std::erase_if(in, [&](BlockId b) { return !can_transform(b); });
+      if (in.size() == 1 && c_.density.origins[t.origin].observed) out.insert(*in.begin());
+    }
+    return out;
+  }
+
   /// Returns the products, each in both directions. Those of numbers are left out where components of them are scaled
   /// one by one.
   std::vector<Edge> find_edges(const std::vector<Invariance>& found) const {
+    const std::set<BlockId> summands = plate_.valid() ? std::set<BlockId>() : find_summands();
+    const auto connects = [&](const Atom& x) {
+      const bool linear = (x.stat == Stat::value || x.stat == Stat::comp) && x.opaque.empty();
+      return linear && can_transform(block_of(x)) && !summands.contains(block_of(x));
+    };
     std::vector<Edge> out;
     for (const Term& t : c_.density.terms) {
       for (const Atom& x : t.atoms) {
         for (const Atom& y : t.atoms) {
-          const bool linear = (x.stat == Stat::value || x.stat == Stat::comp) && x.opaque.empty() &&
-                              (y.stat == Stat::value || y.stat == Stat::comp) && y.opaque.empty();
           const BlockId a = block_of(x), b = block_of(y);
-          if (linear && a != b && can_transform(a) && can_transform(b) && components(x) == components(y) &&
+          if (a != b && connects(x) && connects(y) && components(x) == components(y) &&
               (plate_.valid() || !are_together(a, b, found)))
             out.push_back({a, b, c_.density.origins[t.origin].observed});
         }
