@@ -51,21 +51,13 @@ ExitCode simulate(const SimulateOptions& o) {
   if (!dataset) return complain(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
-  std::vector<std::string> beyond;
   std::vector<Diagnostic> warnings;
-  const Result<std::vector<NamedArray>> arrays = lehr::simulate(
-      *model, *dataset, *settings, o.seed,
-      [&](Element, const std::string& drawn_from) { beyond.push_back(drawn_from); }, &warnings);
+  const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed, &warnings);
   if (!arrays) return complain_of(arrays.error(), o.model);
-  print_diagnostics(warnings, model->name);
+  print_diagnostics(warnings, o.model);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
-  if (!beyond.empty())
-    print_diagnostics({make_warning(out_of_range(beyond[0], beyond.size()),
-                                    {"its value is the mean of the limit; if it is infinite, no fit accepts it",
-                                     "a narrower prior or another seed may do"})},
-                      o.model);
   std::vector<std::string> names;
   for (const model::Variable& v : model->variables)
     names.push_back(v.name);

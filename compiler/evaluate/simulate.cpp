@@ -124,8 +124,7 @@ std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
 }  // namespace
 
 Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
-                                         std::uint64_t seed, const OnOverflow& overflowed,
-                                         std::vector<Diagnostic>* warnings) {
+                                         std::uint64_t seed, std::vector<Diagnostic>* warnings) {
   if (!model.potentials.empty()) {
     return Error{ExitCode::model,
                  "",
@@ -152,7 +151,13 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
     warnings->push_back(weighs_parent(model, *r));
   Rng rng(seed);
   const RngOf rng_of = [&rng](Element) -> Rng& { return rng; };
-  if (std::optional<Error> e = draw_values(forward, rng_of, overflowed)) return *e;
+  std::vector<std::string> beyond;  // by number: the distribution that it is drawn from
+  const OnOverflow overflowed = [&](Element, const std::string& drawn_from) { beyond.push_back(drawn_from); };
+  if (std::optional<Error> e = draw_values(forward, rng_of, warnings ? overflowed : OnOverflow())) return *e;
+  if (!beyond.empty())
+    warnings->push_back(make_warning(out_of_range(beyond[0], beyond.size()),
+                                     {"its value is the mean of the limit; if it is infinite, no fit accepts it",
+                                      "a narrower prior or another seed may do"}));
   return arrays_of(forward);
 }
 

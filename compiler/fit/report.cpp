@@ -19,9 +19,9 @@ using nlohmann::json;
 
 /// A standard error of the temperature that is warned of.
 constexpr double kUncertain = 0.05;
-/// The least evidence against temperature 1 that is reported, in nats. Of data that the model makes, half have their best
-/// temperature below 1 and the rest twice this evidence distributed as chi square with one degree of freedom: one data
-/// set in 200 is above. A temperature above 1 is no evidence by itself, since none of the grid is below 1.
+/// The least evidence against temperature 1 that is reported, in nats. Of data that the model makes, half have their
+/// best temperature below 1 and the rest twice this evidence distributed as chi square with one degree of freedom: one
+/// data set in 200 is above. A temperature above 1 is no evidence by itself, since none of the grid is below 1.
 constexpr double kAgainstOne = 3.3;
 
 /// Lists pairs of temperature and entropy, as a fraction of the largest.

@@ -1,6 +1,7 @@
 // Implements lehr_c.h on lehr.h: converts C structs and JSON to C++ values, and results back. No exception leaves a
 // function.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -44,6 +45,11 @@ using Views = std::vector<lehr::DataView>;
 /// Stores a copy of a text in `*message`, unless it is empty.
 void say(const std::string& text, char** message) {
   if (message && !text.empty()) *message = ::strdup(text.c_str());
+}
+
+/// Stores a copy of warnings in `*message`, a line each, if there are any.
+void say_lines(const std::vector<std::string>& lines, char** message) {
+  say(fmt::format("{}", fmt::join(lines, "\n")), message);
 }
 
 /// Returns a C string, or an empty text for null.
@@ -218,14 +224,13 @@ lehr::Callback callback_of(lehr_on_sweep on_sweep, void* user) {
   };
 }
 
-/// Simulates from the model.
+/// Simulates from the model, and adds warnings.
 Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Dataset& dataset,
-                              const lehr::DrawOptions& how) {
+                              const lehr::DrawOptions& how, std::vector<lehr::Diagnostic>& warnings) {
   lehr::Settings settings = program.settings;
   for (const auto& [plate, size] : how.sizes)
     settings.sizes[plate] = size;
-  Result<std::vector<lehr::NamedArray>> made =
-      lehr::simulate(program.resolved, dataset, settings, how.seed, [](lehr::Element, const std::string&) {});
+  Result<std::vector<lehr::NamedArray>> made = lehr::simulate(program.resolved, dataset, settings, how.seed, &warnings);
   if (!made) return lehr::without_option_prefix(made.error());
   lehr_arrays out;
   for (lehr::NamedArray& a : *made)
@@ -356,8 +361,10 @@ int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, c
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::predict_options(object), [&](const lehr::PredictOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
-          return with(program->program.predict(fit->fit, views, how),
-                      [&](lehr::Predictions& made) { return give(lehr::to_arrays(std::move(made)), predictions); });
+          return with(program->program.predict(fit->fit, views, how), [&](lehr::Predictions& made) {
+            say_lines(made.warnings, message);
+            return give(lehr::to_arrays(std::move(made)), predictions);
+          });
         });
       });
     });
@@ -385,7 +392,13 @@ int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data
       return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
           return with(lehr::dataset_of(views), [&](const lehr::Dataset& dataset) {
-            return give(simulated(program->program.impl(), dataset, how), drawn);
+            std::vector<lehr::Diagnostic> warnings;
+            const MaybeError e = give(simulated(program->program.impl(), dataset, how, warnings), drawn);
+            std::vector<std::string> lines;
+            for (const lehr::Diagnostic& w : warnings)
+              lines.push_back(lehr::line_of(w));
+            if (!e) say_lines(lines, message);
+            return e;
           });
         });
       });

@@ -135,6 +135,7 @@ struct Predictions {
   std::vector<PredictedArray> arrays;  // one for each predicted variable and statistic
   std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
   std::vector<std::string> notes;      // about elements that the fit does not have, and about what is not predicted
+  std::vector<std::string> warnings;   // about numbers that leave their range, one line each
 
   /// Returns the predicted array of that name ("x.mean"), or null.
   const PredictedArray* find(std::string_view name) const {

@@ -116,9 +116,9 @@ int32_t lehr_program_load(const lehr_program* program, const char* directory, le
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message);
 /* Predicts what is missing in the data, as `lehr predict` does, and stores arrays such as "x.mean", "x.sd", "x.q5" and
- * "z.probability" in `*predictions` (predict.h lists them). Options: "draws", "seed", "local_iters", "local_tol",
- * "sizes" (numbers of elements by plate; the text "+5" means 5 more than there are) and "more" (such further elements
- * as numbers). */
+ * "z.probability" in `*predictions` (predict.h lists them). A warning is of numbers that leave their range. Options:
+ * "draws", "seed", "local_iters", "local_tol", "sizes" (numbers of elements by plate; the text "+5" means 5 more than
+ * there are) and "more" (such further elements as numbers). */
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message);
 /* Computes the log predictive density of data, as `lehr score` does, and stores in `*score` the arrays "total" (nats),
@@ -127,7 +127,7 @@ int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, c
 int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            const char* options, lehr_arrays** score, char** message);
 /* Draws all variables from the model, as `lehr simulate` does, and stores them in `*drawn`. Latent variables among the
- * data keep their values. Options: "seed", "sizes". */
+ * data keep their values. The warnings are those of `lehr simulate`, a line each. Options: "seed", "sizes". */
 int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                               lehr_arrays** drawn, char** message);
 

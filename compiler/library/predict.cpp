@@ -80,7 +80,8 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   for (NamedArray& a : prediction_arrays(*made))
     out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values), a.integer});
   out.draws = made->draws;
-  out.notes = texts_of(made->notes);
+  for (const Diagnostic& d : made->notes)
+    (d.severity == Severity::warning ? out.warnings : out.notes).push_back(line_of(d));
   return out;
 }
 

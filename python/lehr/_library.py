@@ -146,8 +146,13 @@ class Arrays(_Handle):
 
     _free = "lehr_arrays_free"
 
+    def __init__(self, handle: int, warnings: str = "") -> None:
+        """warnings: what the call that made the arrays warned of, a line each."""
+        super().__init__(handle)
+        self.warnings = warnings.splitlines()
+
     def read(self) -> dict[str, tuple[np.ndarray, Optional[tuple[str, ...]]]]:
-        """By name: the array, read-only, and the plates of its axes where they are told."""
+        """By name: the array, read-only, and the plates of its axes where they are known."""
         out = {}
         for k in range(_library.lehr_arrays_count(self.handle)):
             a = _library.lehr_arrays_at(self.handle, k)
@@ -417,8 +422,7 @@ class Program(_Handle):
 
     def predict(self, fit: Fit, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
         given = _Given(data)
-        return Arrays(_make("lehr_program_predict", self.handle, fit.handle, given.array, given.count,
-                            _json(options))[0])
+        return Arrays(*_make("lehr_program_predict", self.handle, fit.handle, given.array, given.count, _json(options)))
 
     def score(self, fit: Fit, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
         given = _Given(data)
@@ -426,4 +430,4 @@ class Program(_Handle):
 
     def simulate(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
         given = _Given(data)
-        return Arrays(_make("lehr_program_simulate", self.handle, given.array, given.count, _json(options))[0])
+        return Arrays(*_make("lehr_program_simulate", self.handle, given.array, given.count, _json(options)))

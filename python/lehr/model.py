@@ -43,6 +43,13 @@ def _no_labels(y: Any) -> None:
         raise UsageError("y: error: there is no second array\n  note: several arrays are a dictionary by name: fit({...})")
 
 
+def _warned(arrays: _library.Arrays) -> _library.Arrays:
+    """The arrays, after a warning of each thing that they need."""
+    for text in arrays.warnings:
+        warnings.warn(text, FitWarning, stacklevel=3)
+    return arrays
+
+
 class Model:
     """A model of the language of Lehr.
 
@@ -236,7 +243,7 @@ class Model:
 
         options: draws, seed, local_iters, local_tol, sizes (elements by plate; "+5": five more than there are).
         """
-        return Predictions(self._program.predict(self._fitted(), self._bind(X), options))
+        return Predictions(_warned(self._program.predict(self._fitted(), self._bind(X), options)))
 
     def predict(self, X: Data, variable: Optional[str] = None, **options: Any) -> np.ndarray:
         """The most probable values of the local category of each item, of a chain the most probable path."""
@@ -283,7 +290,7 @@ class Model:
     def simulate(self, sizes: Optional[Mapping[str, int]] = None, seed: int = 1,
                  data: Optional[Mapping[str, Any]] = None) -> dict[str, np.ndarray]:
         """A draw of every variable from the model itself, as `lehr simulate`; needs no fit."""
-        return self._program.simulate(data or {}, {"seed": seed, "sizes": dict(sizes or {})}).values()
+        return _warned(self._program.simulate(data or {}, {"seed": seed, "sizes": dict(sizes or {})})).values()
 
     def to_xarray(self) -> Any:
         """The posterior as an xarray.Dataset."""

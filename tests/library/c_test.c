@@ -96,6 +96,32 @@ static void throws_of_a_coin(void) {
   lehr_arrays_free(arrays);
 }
 
+/* Simulations and predictions have the warnings of the command line in their message, a line each. */
+static void warnings(void) {
+  static const char kLimits[] =
+      "model limits { plate n; m ~ Normal(mean = 0, sd = 2); u[n] ~ Normal(mean = m, sd = 1) above 0; "
+      "observe y[n] ~ Normal(mean = u[n], sd = 1); }";
+  static const char kRate[] =
+      "model rate { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1); observe y[n] ~ Poisson(exp(a * x[n])); }";
+  const double far[] = {1, -1e6, 1e6};
+  const int64_t three[] = {3};
+  const lehr_data x = {"x", far, LEHR_DOUBLE, 1, three, NULL, 0, NULL};
+  lehr_program* program = compiled(kLimits);
+  lehr_arrays* arrays = NULL;
+  char* message = NULL;
+  CHECK(lehr_program_simulate(program, NULL, 0, "{\"sizes\": {\"n\": 5}}", &arrays, &message) == LEHR_OK);
+  CHECK(message && strstr(message, "'u' is drawn within its limits given 'm'") && !strchr(message, '\n'));
+  lehr_text_free(message);
+  lehr_arrays_free(arrays);
+  lehr_program_free(program);
+  program = compiled(kRate);
+  CHECK(lehr_program_simulate(program, &x, 1, NULL, &arrays, &message) == LEHR_OK);
+  CHECK(message && strstr(message, "its value is the mean of the limit"));
+  lehr_text_free(message);
+  lehr_arrays_free(arrays);
+  lehr_program_free(program);
+}
+
 static void refusals(void) {
   const double x[] = {1, 0, 2};
   const int64_t shape[] = {3}, wrong[] = {-1};
@@ -160,7 +186,7 @@ static void a_fit_that_is_stopped(void) {
   lehr_program_free(program);
 }
 
-/* Pointers that are missing are told, and a fit of another model is not taken for one of this. */
+/* Pointers that are missing are reported, and a fit of another model is not taken for one of this. */
 static void what_does_not_belong(void) {
   const double x[] = {1, 0, 1};
   const int64_t shape[] = {3};
@@ -215,6 +241,7 @@ static void what_does_not_belong(void) {
 int main(void) {
   throws_of_a_coin();
   names();
+  warnings();
   refusals();
   what_does_not_belong();
   a_fit_that_is_stopped();

@@ -276,6 +276,21 @@ class ModelTest(unittest.TestCase):
             with self.assertRaisesRegex(lehr.DataError, "ragged: error"):
                 lda(change)
 
+    def test_warnings_of_simulations(self):
+        """Those of `lehr simulate` and `lehr predict`."""
+        m = lehr.Model("model limits { plate n; m ~ Normal(mean = 0, sd = 2); u[n] ~ Normal(mean = m, sd = 1) above 0;"
+                       " observe y[n] ~ Normal(mean = u[n], sd = 1); }")
+        with self.assertWarnsRegex(lehr.FitWarning, "'u' is drawn within its limits given 'm'") as caught:
+            m.simulate({"n": 5})
+        self.assertEqual(caught.filename, __file__)
+        rate = lehr.Model("model rate { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1);"
+                          " observe y[n] ~ Poisson(exp(a * x[n])); }")
+        with self.assertWarnsRegex(lehr.FitWarning, "its value is the mean of the limit"):
+            rate.simulate(data={"x": [1.0, -1e6, 1e6]})
+        fitted = rate.fit({"x": [-1.0, 0.0, 1.0, 2.0], "y": [0, 1, 3, 9]})
+        with self.assertWarnsRegex(lehr.FitWarning, "is it far outside the data of the fit"):
+            fitted.predictive({"x": [1e6], "y": [np.nan]})
+
     def test_sample_of_a_joint_factor(self):
         text = """model effects {
           plate n; plate g = 3; data group[n] : g;

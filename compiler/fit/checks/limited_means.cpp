@@ -52,8 +52,9 @@ std::vector<Limited> limited_values(const Analysed& a) {
 /// Returns the names of the latent variables in the mean of the values.
 std::vector<std::string> parents_of(const Model& m, const Limited& x) {
   std::vector<ExprId> roots = x.predictor ? std::vector<ExprId>{*x.predictor} : std::vector<ExprId>();
+  const std::vector<std::string>& location = x.statement->main.family->location;
   for (const Parameter& p : x.statement->main.parameters)
-    if (!x.predictor && p.spelling->canonical == "mean") roots.push_back(p.value);
+    if (!x.predictor && std::ranges::find(location, p.spelling->canonical) != location.end()) roots.push_back(p.value);
   std::set<std::string> out;
   for (const VariableRef* r : references_under(m, roots))
     if (!m[r->variable].observed) out.insert(m[r->variable].name);
