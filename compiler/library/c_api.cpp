@@ -47,7 +47,7 @@ void say(const std::string& text, char** message) {
   if (message && !text.empty()) *message = ::strdup(text.c_str());
 }
 
-/// Stores a copy of warnings in `*message`, a line each, if there are any.
+/// Stores a copy of warnings and notes in `*message`, a line each, if there are any.
 void say_lines(const std::vector<std::string>& lines, char** message) {
   say(fmt::format("{}", fmt::join(lines, "\n")), message);
 }
@@ -362,7 +362,9 @@ int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, c
       return with(lehr::predict_options(object), [&](const lehr::PredictOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
           return with(program->program.predict(fit->fit, views, how), [&](lehr::Predictions& made) {
-            say_lines(made.warnings, message);
+            std::vector<std::string> lines = made.notes;
+            lines.insert(lines.end(), made.warnings.begin(), made.warnings.end());
+            say_lines(lines, message);
             return give(lehr::to_arrays(std::move(made)), predictions);
           });
         });

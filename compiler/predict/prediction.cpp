@@ -208,6 +208,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   out.analysed = std::move(*analysed);
   out.data.observed.resize(out.analysed.model.variables.size());
   out.notes = grown->notes;
+  if (!options.part) std::ranges::copy(out.data.warnings, std::back_inserter(out.notes));
   const EnlargedFactors global = enlarge_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior =
       factors(model, expand, out.analysed, out.data, masks, global.arrays, fit, how, options, out.items_found);

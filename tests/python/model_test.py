@@ -87,6 +87,15 @@ class ModelTest(unittest.TestCase):
                 warnings.simplefilter("ignore")
                 m = lehr.Model(text).fit({"x": [1.0, 2, 3, 9], "z": z})
             self.assertEqual(any("the data for 'z' are not used" in w for w in m.warnings_), warns)
+        with self.assertWarnsRegex(lehr.FitWarning, "the data for 'z' are not used"):
+            m.predictive({"x": [1.0, 9], "z": [0, 1]})
+
+    def test_unseen_names(self):
+        """A prediction of an element that the fit has not seen is one from its prior, with a warning."""
+        m = lehr.Model("""model g { plate n; plate g; data of[n] : g; m[g] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = m[of[n]], sd = 1); }""")
+        m.fit({"of": ["a", "b", "a"], "y": [1.0, 2, 3]})
+        with self.assertWarnsRegex(lehr.FitWarning, r"'g' has 1 element that the fit has not seen \('A'\)"):
+            np.testing.assert_allclose(m.predictive({"of": ["A", "a"]})["y.mean"], [0, 4 / 3])
 
     def test_tables(self):
         """A data frame with a column for each array is what the dictionary of its columns is."""
