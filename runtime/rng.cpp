@@ -38,8 +38,9 @@ double log1p_of(double x) {
 }
 
 /// Returns exp x to about 1 ulp: x = n ln 2 + r, and a Taylor series in r, |r| <= 0.35. Beyond the range of double the
-/// result is 0 or infinity.
+/// result is 0 or infinity. NaN stays NaN.
 double exp_of(double x) {
+  if (std::isnan(x)) return x;
   if (x < -745) return 0;
   if (x > 710) return std::numeric_limits<double>::infinity();
   const double n = std::floor(x * 1.44269504088896340736 + 0.5);

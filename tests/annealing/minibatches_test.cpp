@@ -83,7 +83,10 @@ TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of 
           SviOptions some = options(kBatch, 0, 3);
           some.replacement = replacement;
           const Ended whole = stochastic(both.whole, some, kind), window = stochastic(both.window, some, kind);
-          CHECK(test::difference(window.globals, whole.globals) == 0);
+          // Points that local bounds hold follow sums over all items in the end, as the ELBO does.
+          const auto is_held = [](const StepRow& step) { return !step.stage && step.moves_gradually != 0; };
+          const bool held = in_lanes && std::ranges::any_of(both.whole.engine().steps(), is_held);
+          CHECK(test::difference(window.globals, whole.globals) <= (held ? 1e-12 : 0));
           CHECK(window.outcome.elbo == Approx(whole.outcome.elbo).epsilon(in_lanes ? 1e-12 : 1e-13));
         }
       }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,12 @@ inline const std::filesystem::path& own_folder() {
     return std::filesystem::path(name);
   }();
   return folder;
+}
+
+/// Returns the bytes of a file.
+inline std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Writes the bytes to a file.
