@@ -95,7 +95,11 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
   double of_draw = 0;
   for (const VariableId v : observed_variables(a.model))
     of_draw += count_numbers(data, a.model, a.model[v], false);
-  if (of_draw == 0) return {0, "nothing is observed"};
+  if (of_draw == 0) {
+    const auto latent = std::ranges::find_if(a.model.variables, [](const Variable& v) { return v.clamped; });
+    if (latent == a.model.variables.end()) return {0, "nothing is observed"};
+    return {0, fmt::format("with missing values '{}' is a latent variable, and has some of its values", latent->name)};
+  }
   const double draws = std::floor(static_cast<double>(max_scalars) / of_draw);
   if (draws < 1) return {0, fmt::format("a single draw of all chains has {:.3g} numbers a chain", of_draw)};
   if (const double stored = local_scalar_count(a, data); stored > kMaxStored)

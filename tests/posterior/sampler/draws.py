@@ -406,6 +406,16 @@ def local_factors():
     return f"{np.abs(off).max():.1f} standard errors"
 
 
+def gaps():
+    """Data with a gap on which others depend are a latent variable: the file says so."""
+    text = """model ar { plate t ordered; a ~ Normal(mean = 0, sd = 1);
+      observe x[t] ~ Normal(mean = a * x[t-1], sd = 1) start Normal(mean = 0, sd = 3); }"""
+    for x, why in (([1.0, 0.5, None, 0.2], "with missing values 'x' is a latent variable"), ([1.0, 0.5, 0.4, 0.2], "every draw")):
+        said = fitted(text, {"x": x}, "--draws", 20).draws["attributes"]["log_likelihood_and_posterior_predictive"]
+        assert why in said, said
+    return why
+
+
 def stored():
     """Of a sampler, the stored draws, evenly spaced, from every chain."""
     f = fitted(NORMAL, {"x": RNG.normal(size=10)}, "--draws", 90, "--chains", 3, "--predictive", 900)
@@ -434,4 +444,4 @@ def stored():
 
 os.chdir(ROOT)
 finish({check.__name__: check for check in (normal, poisson_mixture, logistic, chains_and_matrices, ragged, odd_names, limits,
-                                            exact, diagnostics, from_factors, local_factors, stored, added, added_vectors)})
+                                            exact, diagnostics, from_factors, local_factors, gaps, stored, added, added_vectors)})
