@@ -85,7 +85,7 @@ class GaussianMixture(ClusterMixin, _OfColumns):
         self.weights_, self.means_ = self._mean("pi"), self.offset_ + self.scale_ * self._mean("mu")
         self.precisions_ = self._mean("Lambda") / np.outer(self.scale_, self.scale_)
         self.covariances_ = np.linalg.inv(self.precisions_)
-        self.labels_ = self.predict(X)
+        self.labels_ = self._fitted().predict({"x": self._scaled(X)})
         return self
 
     def predict(self, X: Any) -> np.ndarray:
