@@ -492,9 +492,8 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
   if (!draws && !run.posterior.empty()) {
     const bool corrected = !run.sds.empty() || run.uncorrected == Uncorrected::undefined;
     const bool correctable = run.outcome.status == Status::converged && may_respond();
-    std::ranges::move(
-        link_warnings(analysed(), corrected, correctable, gibbs_instead(bound_.resolved, data(), analysed())),
-        std::back_inserter(out));
+    const auto instead = [&] { return gibbs_instead(bound_.resolved, data(), analysed()); };
+    std::ranges::move(link_warnings(analysed(), corrected, correctable, instead), std::back_inserter(out));
   }
   // A decreasing ELBO is explained by rounding if there is a warning of that already.
   if (!run.rounding.empty()) {

@@ -148,7 +148,7 @@ std::optional<std::pair<std::string, std::string>> product_in_link(const Analyse
 }  // namespace
 
 std::vector<Diagnostic> link_warnings(const Analysed& a, bool corrected, bool correctable,
-                                      const std::vector<std::string>& instead) {
+                                      const std::function<std::vector<std::string>()>& instead) {
   std::vector<Diagnostic> out;
   if (const std::vector<std::string> narrow = narrowed_by_links(a); !narrow.empty() && !corrected) {
     std::vector<std::string> cures;
@@ -164,7 +164,7 @@ std::vector<Diagnostic> link_warnings(const Analysed& a, bool corrected, bool co
     out.push_back(make_warning(
         fmt::format("with few observations for each element, the product of {} and {} in the link is too small",
                     product->first, product->second),
-        instead));
+        instead()));
   return out;
 }
 
