@@ -165,6 +165,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   count("leaps", "taken", tried.extrapolations);
   count("changes_of_basis", "accepted", tried.basis_changes);
   count("shifts", "accepted", tried.shifts);
+  if (tried.sigma_points > 0) out["sigma_points"] = tried.sigma_points;
   for (const Saddle& s : best.outcome.saddles)
     out["saddle_points"].push_back(
         {{"elbo", s.elbo}, {"eigenvalue", s.eigenvalue}, {"left", s.left}, {"sweeps", s.sweeps}});

@@ -18,6 +18,7 @@
 #include "compiler/model/expectations.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
+#include "compiler/schedule/moments.h"
 
 namespace lehr {
 namespace {
@@ -309,6 +310,7 @@ class Writer {
         row.items = extent(s->item);
         row.subject = subjects_.of({s->item});
         row.batched = batch && m_[*batch].set == m_[s->item].set;
+        row.moments = row.batched && schedule::depends_on_moments(m_, s_.conditionals, s->item);
         row.tables = static_cast<std::int64_t>(s->tables);
         row.update = entry.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
         row.finalise = position(s->finalise);

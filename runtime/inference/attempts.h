@@ -1,6 +1,7 @@
 // Counts of the steps between sweeps that a run has tried. A step that lowers the ELBO is undone, so each of them was
 // accepted or refused.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace lehr {
@@ -13,6 +14,7 @@ struct Attempts {
 
   /// Returns how many steps were tried, accepted or not.
   std::int64_t all() const { return accepted + refused; }
+
   /// Adds the counts of another run.
   Attempts& operator+=(const Attempts& more) {
     accepted += more.accepted;
@@ -27,11 +29,14 @@ struct TriedSteps {
       basis_changes,        // changes of basis of latent variables that leave the likelihood alone (invariance.h)
       shifts;               // shifts of constants or of logarithms that leave the likelihood alone (invariance.h)
 
+  std::int64_t sigma_points = 0;  // sigma points that stood for all items (sigma_points.h); 0: none
+
   /// Adds the counts of another run.
   TriedSteps& operator+=(const TriedSteps& more) {
     extrapolations += more.extrapolations;
     basis_changes += more.basis_changes;
     shifts += more.shifts;
+    sigma_points = std::max(sigma_points, more.sigma_points);
     return *this;
   }
 };

@@ -189,12 +189,28 @@ std::int32_t Engine::elbo(Elbo& out) const {
   return learnt.status;
 }
 
+void Engine::store_items(std::int64_t count) const {
+  const machine::Extent items = machine::batch_stage(model())->items;
+  saved_items_ = count;
+  stored_sizes_[static_cast<std::size_t>(-(items + 1))] = count > 0 ? count : extent(items);
+}
+
+std::span<double> Engine::saved_part(std::int64_t b) const {
+  const std::span<double> all = reals(b);
+  const machine::BufferRow& row = model().buffers[b];
+  const bool by_item =
+      saved_items_ > 0 && row.axes > 0 && model().axes[row.first_axis] == machine::batch_stage(model())->items;
+  if (!by_item) return all;
+  const auto n = static_cast<std::size_t>(items());
+  return all.first(all.size() / n * static_cast<std::size_t>(saved_items_));
+}
+
 Arrays Engine::save(Arrays spare) const {
   const std::vector<std::int64_t> buffers = state_buffers();
   spare.resize(buffers.size());
   auto to = spare.begin();
   for (const std::int64_t b : buffers) {
-    const std::span<const double> x = reals(b);
+    const std::span<const double> x = saved_part(b);
     to++->assign(x.begin(), x.end());
   }
   return spare;
@@ -213,11 +229,11 @@ void Engine::revert(Snapshot& saved) const {
 
 void Engine::load(const Arrays& saved) const {
   const std::vector<std::int64_t> buffers = state_buffers();
-  const auto fits = [&](const std::vector<double>& x, std::int64_t b) { return x.size() == reals(b).size(); };
+  const auto fits = [&](const std::vector<double>& x, std::int64_t b) { return x.size() == saved_part(b).size(); };
   if (!std::ranges::equal(saved, buffers, fits)) throw ReplayMismatch();  // the snapshot is of a checkpoint
   auto from = saved.begin();
   for (const std::int64_t b : buffers)
-    std::ranges::copy(*from++, reals(b).begin());
+    std::ranges::copy(*from++, saved_part(b).begin());
   invalidate_parts();
   invalidate_sums();
   workers_->scatter();

@@ -161,6 +161,10 @@ class Engine {
   /// prefers it. Infinite in a new engine.
   void limit_elbo(double largest) { largest_elbo_ = largest; }
 
+  /// Limits random starts, save() and load() to the factors of the first `count` items, which alone are swept from now
+  /// on (SweepOptions::items); 0 ends that. What was saved in one state fits no other. The items must have a run-time
+  /// size, and all of their factors must be stored.
+  void store_items(std::int64_t count) const;
   /// Returns the buffers that make up q in memory: factors and statistics. Those of out-of-core items are left out.
   std::vector<std::int64_t> state_buffers() const;
   /// Returns a copy of the buffers of state_buffers(), one array each. With a window the arrays of factors of items are
@@ -201,6 +205,8 @@ class Engine {
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:
+  /// Returns what save() copies of a buffer: all of it, or the rows of the items of store_items().
+  std::span<double> saved_part(std::int64_t buffer) const;
   /// Copies bytes that memory() has returned (buffers, and the state of incremental sweeps) back into the engine, at
   /// the end of a replay. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
@@ -208,21 +214,22 @@ class Engine {
   /// valid until the next call.
   const ItemRange* load_items(std::span<const ItemRange> runs);
 
-  std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
-      all_,                                    // run-time sizes with all items, in memory or not
-      stored_sizes_,                           // run-time sizes of the items whose factors are in the table
-      run_sizes_;                              // scratch: run-time sizes while a run of items is processed
-  std::vector<lehr_buffer> run_table_;         // scratch: a table of buffers while a run of items is processed
-  Memory memory_;                              // the contents of all buffers
-  machine::Machine machine_;                   // the model with this memory; refers to the members above
-  std::unique_ptr<ItemWindow> window_;         // memory for factors of a few items; null: those of all are stored
-  LoaderFunctions source_;                     // source of out-of-core items
+  std::vector<std::int64_t> sizes_,                 // run-time sizes by slot, of the items in memory
+      all_;                                         // run-time sizes with all items, in memory or not
+  mutable std::vector<std::int64_t> stored_sizes_;  // run-time sizes of the items whose factors are in the table
+  std::vector<std::int64_t> run_sizes_;             // scratch: run-time sizes while a run of items is processed
+  std::vector<lehr_buffer> run_table_;              // scratch: a table of buffers while a run of items is processed
+  Memory memory_;                                   // the contents of all buffers
+  machine::Machine machine_;                        // the model with this memory; refers to the members above
+  std::unique_ptr<ItemWindow> window_;              // memory for factors of a few items; null: those of all are stored
+  LoaderFunctions source_;                          // source of out-of-core items
   std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
   std::vector<ItemRange> loaded_;              // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
   std::unique_ptr<Workers> workers_;           // threads that divide work on items among them
   std::unique_ptr<IncrementalBatches> parts_;  // state of incremental sweeps
   double largest_elbo_ = INFINITY;             // see limit_elbo()
+  mutable std::int64_t saved_items_ = 0;       // see store_items(); 0: all
   Journal* journal_ = nullptr;                 // journal of the caller; null: results are not recorded
   mutable Arrays spare_;                       // memory of a dropped snapshot
 };

@@ -121,7 +121,7 @@ std::int32_t items_to_priors(const Machine& m) {
   const Model& model = *m.model;
   if (const StepRow* const stage = forming_stage(model)) {
     if (!m.stores_all_items()) return 0;  // they are set to their priors when they are visited
-    const ItemRange all{0, m.view().extent(stage->items)};
+    const ItemRange all{0, View{model, m.table, m.stored_sizes}.extent(stage->items)};
     return form(m, 0, all);
   }
   if (model.initialise_local < 0) return 0;
@@ -129,10 +129,10 @@ std::int32_t items_to_priors(const Machine& m) {
   return repair(m.view(), true) || has_local_chain(model) ? call_on_stored(m, model.expectations) : 0;
 }
 
-std::int32_t finish_item_start(const Machine& m) {
+std::int32_t finish_item_start(const Machine& m, bool formed) {
   const bool stored = m.stores_all_items() || (m.loader && m.loader->loads_by_chunks);
   if (!has_single_stage(*m.model) || !stored) return 0;
-  if (const std::int32_t status = items_to_priors(m)) return status;
+  if (const std::int32_t status = formed ? 0 : items_to_priors(m)) return status;
   return reads_statistics_first(*m.model) ? sweep(m, {.scope = SweepScope::local}) : 0;
 }
 

@@ -256,7 +256,7 @@ std::int32_t items_to_priors(const Machine& m);
 /// Completes a start that consists of its global factors: sets local factors to their priors, and updates them if a
 /// sweep reads their statistics first. Does nothing unless one stage has all local blocks and the factors of all items
 /// are stored, or are loaded by chunks (ItemLoader::loads_by_chunks).
-std::int32_t finish_item_start(const Machine& m);
+std::int32_t finish_item_start(const Machine& m, bool formed = false);
 /// Brings the local factors to their optimum while the global ones stay: one sweep of this scope. A scope of several
 /// steps is repeated until the ELBO changes by at most 1e-12 * (1 + |ELBO|) or is impossible, `accuracy.iterations`
 /// times at most. `scale` is that of Plan.

@@ -101,6 +101,8 @@ struct StepRow {
                          // so it leaves out this step and updates the other blocks from them
   std::int64_t chains;   // 1: a stage that updates a chain of categories
   std::int64_t batched;  // 1: a stage whose items form minibatches
+  std::int64_t moments;  // 1: a stage whose sums, at the optimum of its items, depend on the data of the items by their
+                         // number, first and second moments alone
   /// 1: a stage whose only blocks are tangent points of local bounds (x.bound). kExpectations: a stage of points of
   /// expectations (x.predictor), or the update of one.
   std::int64_t tangent_points;
@@ -337,7 +339,7 @@ struct ShiftRow {
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
-inline constexpr std::int64_t kLayout = 10;
+inline constexpr std::int64_t kLayout = 11;
 
 /// The texts that `lehr build` stores in an object file, from which liblehr compiles the model again for predictions
 /// and scores. The value of an enumerator is the index of its text in Model::built_from, which built objects alone

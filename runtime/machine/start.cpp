@@ -329,16 +329,16 @@ bool repair(const View& v, const ParameterRow& row) {
   bool any = false;
   const std::size_t extent = row.event_rank > 0 ? last_extent(v, row) : unsigned_of(v.extent(row.event));
   const std::size_t per_element = row.event_rank == 2 ? extent * extent : row.event_rank == 1 ? extent : 1;
+  const bool any_sign =
+      row.parameter == Parameter::mean || (row.parameter == Parameter::value && !is_positive(row.support));
+  const std::size_t next_signed = row.event_rank == 2 ? extent + 1 : 1;  // of a matrix, the diagonal is positive
   const std::span<double> x = v.reals(row.buffer);
   for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
     bool proper = true;
-    for (std::size_t i = 0; i < per_element; ++i) {
-      const double value = x[e + i];
-      const bool diagonal = row.event_rank != 2 || i % (extent + 1) == 0;
-      const bool any_sign =
-          row.parameter == Parameter::mean || (row.parameter == Parameter::value && !is_positive(row.support));
-      proper = proper && is_finite(value) && (any_sign || !diagonal || value > 0);
-    }
+    for (std::size_t i = 0; i < per_element; ++i)
+      proper &= is_finite(x[e + i]);
+    for (std::size_t i = 0; i < per_element && !any_sign; i += next_signed)
+      proper &= x[e + i] > 0;
     if (proper) continue;
     any = true;
     for (std::size_t i = 0; i < per_element; ++i)
@@ -370,13 +370,14 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const Model& model = *m.model;
   if (const std::int32_t status = call_on_stored(m, model.initialise)) return status;
   start_factors({model, m.table, m.stored_sizes}, s.kind, rng);
-  if (has_single_stage(model) && m.stores_all_items()) {
-    if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
+  const bool formed = has_single_stage(model) && m.stores_all_items();
+  if (formed) {
+    if (const std::int32_t status = call_on_stored(m, model.global_expectations)) return status;
     if (const std::int32_t status = items_to_priors(m)) return status;
   }
   // Values are assigned to stored elements before the expectations are computed, to fused ones afterwards.
   const bool stored = start_elements(m.whole(), s, rng);
-  if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
+  if (const std::int32_t status = stored || !formed ? call_on_stored(m, model.expectations) : 0) return status;
   const bool picked = start_items(m.whole(), s, m.loader != nullptr, rng);
   invalidate_sums(m);
   if (stored || picked) {
@@ -384,7 +385,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
     if (const std::int32_t status = move_tangent_points(m)) return status;
     if (const std::int32_t status = update_globals(m)) return status;
   }
-  return finish_item_start(m);
+  return finish_item_start(m, formed && !stored && !picked);
 }
 
 }  // namespace lehr::machine

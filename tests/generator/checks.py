@@ -150,9 +150,11 @@ RUNS = {"outline_parallel_loops.operations": (1, 500), "outline_parallel_loops.o
 
 
 def moved(b, which):
-    """An environment with these thresholds moved."""
+    """An environment with the thresholds moved whose names begin so."""
     r = np.random.default_rng(b.case.seed)
-    return {"LEHR_THRESHOLDS": ",".join(f"{name}={RUNS[name][r.integers(2)]}" for name in RUNS if name.startswith(which))}
+    names = [name for name in RUNS if name.startswith(which)]
+    assert names, f"no threshold {which}"
+    return {"LEHR_THRESHOLDS": ",".join(f"{name}={RUNS[name][r.integers(2)]}" for name in names)}
 
 
 def thresholds_of_code():
@@ -174,7 +176,7 @@ def thresholds(b):
             moved_ones += [f"{name}={r.choice(values)}", also]
     of_code = ",".join(filter(None, moved_ones))
     try:
-        same("thresholds", b.base, b.fit("thresholds", "--max-iter", "3", "--threads", "2", "--thresholds", of_code, env=moved(b, "shares.")), 1e-6)
+        same("thresholds", b.base, b.fit("thresholds", "--max-iter", "3", "--threads", "2", "--thresholds", of_code, env=moved(b, "outline_parallel_loops.")), 1e-6)
     except Defect as e:
         raise Defect("thresholds", f"{e.text} with {of_code}") from None
 
@@ -182,7 +184,7 @@ def thresholds(b):
 def processes(b):
     """Several processes write the bytes of one."""
     words = ["--max-iter", "3", "--threads", "1"]
-    program, env = f"{b.program}-mpi", moved(b, "shares.")
+    program, env = f"{b.program}-mpi", moved(b, "outline_parallel_loops.")
     launch = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2", program]
     if not shutil.which("mpirun") or not os.path.exists(program):
         return False
@@ -200,7 +202,7 @@ def processes(b):
 
 def threads(b):
     """One sum, whoever works on its parts; shares of any size."""
-    small = moved(b, "shares.")
+    small = moved(b, "outline_parallel_loops.")
     same("threads", b.fit("threads", "--max-iter", "3", "--threads", "1", env=small),
          b.fit("threads", "--max-iter", "3", "--threads", "3", env=small), 0)
     same("shares", b.base, b.fit("shares", "--max-iter", "3", "--threads", "3", env=small), 1e-6)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -99,10 +100,14 @@ const std::set<std::string> kOfUnitTests{
     "separate_pairs.most_listed",         // posterior/pairs_test.cpp
 };
 
-/// Thresholds that choose the factors of the guide, so that results depend on them:
-/// tests/posterior/guides/sparse_factors.py moves them.
-const std::set<std::string> kOfFactors{"joint_choice.max_coordinates", "joint_choice.most_filled",
-                                       "joint_choice.most_operations"};
+/// Thresholds that choose what is computed, with the tests that move them: the factors of the guide, and sigma points in
+/// place of the items of a fit.
+const std::map<std::string, std::string> kOfResults{
+    {"joint_choice.max_coordinates", "tests/posterior/guides/sparse_factors.py"},
+    {"joint_choice.most_filled", "tests/posterior/guides/sparse_factors.py"},
+    {"joint_choice.most_operations", "tests/posterior/guides/sparse_factors.py"},
+    {"sigma_points.least_sweep", "tests/annealing/sigma_points.py"},
+    {"sigma_points.least_items", "tests/annealing/sigma_points.py"}};
 
 /// Thresholds of methods and readers, which tests/generator moves (RUNS in checks.py).
 const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
@@ -327,13 +332,12 @@ TEST_CASE("every threshold is one of the code generation, or one of runs that th
   }
   std::set<std::string> listed = kOfRuns;
   listed.insert(of_code.begin(), of_code.end());
-  listed.insert(kOfFactors.begin(), kOfFactors.end());
-  CHECK(found == listed);
-  const std::string chosen = test::contents("tests/posterior/guides/sparse_factors.py");
-  for (const std::string& name : kOfFactors) {
+  for (const auto& [name, path] : kOfResults) {
     INFO(name);
-    CHECK(chosen.find(name + "=") != std::string::npos);
+    listed.insert(name);
+    CHECK(test::contents(path).find(name + "=") != std::string::npos);
   }
+  CHECK(found == listed);
   const std::string moved = test::contents("tests/generator/checks.py");
   for (const std::string& name : kOfRuns) {
     INFO(name);

@@ -5,6 +5,7 @@
 #include "compiler/conditionals/one_optimum.h"
 #include "compiler/fit/methods/method.h"
 #include "runtime/inference/saddle.h"
+#include "runtime/inference/sigma_points.h"
 
 namespace lehr {
 
@@ -30,7 +31,13 @@ Result<PreparedRun> Ascent::prepare(const RunContext& g) const {
   const bool tested = tests_end(o, g) && (always || products);
   return PreparedRun{.run =
                          [o, tested, always, &e = g.engine()](const OnSweep& on_sweep, Report&) {
-                           const Outcome out = run_cavi(e, o, on_sweep);
+                           const auto run = [&](std::span<const std::int64_t> items) {
+                             CaviOptions some = o;
+                             some.items = items;
+                             return run_cavi(e, some, on_sweep);
+                           };
+                           const Outcome out =
+                               o.annealing.over > 0 ? run({}) : run_on_sigma_points(e, o, on_sweep, run);
                            return tested && (always || has_means_at_zero(e)) ? leave_saddles(e, o, out, on_sweep) : out;
                          },
                      .fixed_point = true};
@@ -48,13 +55,21 @@ Result<PreparedRun> SearchedAscent::prepare(const RunContext& g) const {
                 conditionals::starts_may_agree(g.analysed.model, g.analysed.schedule.conditionals);
   SearchReport report;
   report.one_optimum = one_optimum.value_or("");
-  return PreparedRun{.run =
-                         [o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
-                           return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
-                         },
-                     .report = std::move(report),
-                     .fixed_point = true,
-                     .many_starts = true};
+  return PreparedRun{
+      .run =
+          [o, start = g.start, &e = g.engine(), why = report.one_optimum](const OnSweep& on_sweep, Report& report) {
+            return run_on_sigma_points(e, o, on_sweep, [&](std::span<const std::int64_t> items) {
+              SearchOptions some = o;
+              some.items = items;
+              SearchReport& found = std::get<SearchReport>(report);
+              found = SearchReport();
+              found.one_optimum = why;
+              return run_search(e, some, start, on_sweep, found);
+            });
+          },
+      .report = std::move(report),
+      .fixed_point = true,
+      .many_starts = true};
 }
 
 Result<PreparedRun> AutomaticAscent::prepare(const RunContext& g) const {
