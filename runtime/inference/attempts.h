@@ -29,7 +29,7 @@ struct TriedSteps {
       basis_changes,        // changes of basis of latent variables that leave the likelihood alone (invariance.h)
       shifts;               // shifts of constants or of logarithms that leave the likelihood alone (invariance.h)
 
-  std::int64_t sigma_points = 0;  // sigma points that stood for all items (sigma_points.h); 0: none
+  std::int64_t sigma_points = 0;  // sigma points that stood for all items (search/sigma_points.h); 0: none
 
   /// Adds the counts of another run.
   TriedSteps& operator+=(const TriedSteps& more) {

@@ -100,8 +100,8 @@ const std::set<std::string> kOfUnitTests{
     "separate_pairs.most_listed",         // posterior/pairs_test.cpp
 };
 
-/// Thresholds that choose what is computed, with the tests that move them: the factors of the guide, and sigma points in
-/// place of the items of a fit.
+/// Thresholds that choose what is computed, with the tests that move them: the factors of the guide, and sigma points
+/// in place of the items of a fit.
 const std::map<std::string, std::string> kOfResults{
     {"joint_choice.max_coordinates", "tests/posterior/guides/sparse_factors.py"},
     {"joint_choice.most_filled", "tests/posterior/guides/sparse_factors.py"},

@@ -5,7 +5,7 @@
 #include "compiler/conditionals/one_optimum.h"
 #include "compiler/fit/methods/method.h"
 #include "runtime/inference/saddle.h"
-#include "runtime/inference/sigma_points.h"
+#include "runtime/search/sigma_points.h"
 
 namespace lehr {
 

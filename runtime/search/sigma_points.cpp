@@ -1,5 +1,5 @@
 // Forms sigma points in the memory of the first items, whose data are put back afterwards.
-#include "runtime/inference/sigma_points.h"
+#include "runtime/search/sigma_points.h"
 
 #include <Eigen/Eigenvalues>
 
