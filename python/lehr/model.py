@@ -280,10 +280,13 @@ class Model:
     def sample(self, n: int = 1, seed: int = 1, data: Optional[Mapping[str, Any]] = None) -> dict[str, np.ndarray]:
         """New items: one draw of the global variables from the posterior, then n items from the model.
 
-        data: givens that the model needs. Models with one plate of items.
+        Of a sampler, the seed chooses one of its draws. data: givens that the model needs. Models with one plate of items.
         """
         drawn = self._fitted().arrays("draws", draws=1, seed=seed).values()
-        known = {name: values[0, 0] for name, values in drawn.items() if name in self._global_names()}
+        known = {}
+        for name in drawn.keys() & self._global_names():
+            draws = drawn[name].reshape(-1, *drawn[name].shape[2:])
+            known[name] = draws[np.random.default_rng(seed).integers(len(draws))]  # the same draw of each variable
         sizes = {**self._sizes_of(known), self._items(): n}
         return self._program.simulate({**known, **(data or {})}, {"seed": seed, "sizes": sizes}).values()
 

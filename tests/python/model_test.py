@@ -300,6 +300,21 @@ class ModelTest(unittest.TestCase):
         with self.assertWarnsRegex(lehr.FitWarning, "is it far outside the data of the fit"):
             fitted.predictive({"x": [1e6], "y": [np.nan]})
 
+    def test_noise_of_samples(self):
+        """The noise of items is independent of the draw of the global variables, and another seed is another draw."""
+        model = lehr.Model("""model u { plate n; mu ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 2, rate = 2);
+          observe x[n] ~ Normal(mean = mu, precision = tau); }""")
+        for options in ({}, {"method": "gibbs", "chains": 2, "draws": 400}):
+            m = model.fit([1.0, 2, 3, 2, 1, 4, 0, 2], **options)
+            drawn = [m.sample(1, seed=seed) for seed in range(800)]
+            mu, tau, x = (np.array([np.ravel(d[name])[0] for d in drawn]) for name in ("mu", "tau", "x"))
+            self.assertGreater(len(set(mu)), 400)
+            noise = (x - mu) * np.sqrt(tau)
+            for other in (mu, tau):
+                self.assertLess(abs(np.corrcoef(noise, other)[0, 1]), 4 / np.sqrt(800))
+            np.testing.assert_allclose([mu.mean(), mu.std()], [m.posterior_["mu"].mean, m.posterior_["mu"].sd], atol=0.1)
+            np.testing.assert_allclose([noise.mean(), noise.std()], [0, 1], atol=0.15)
+
     def test_sample_of_a_joint_factor(self):
         text = """model effects {
           plate n; plate g = 3; data group[n] : g;
