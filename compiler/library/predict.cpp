@@ -18,6 +18,7 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
   for (const auto& [name, value] : fit.settings.constants)
     out.constants[name] = {value};
   out.sizes = fit.settings.sizes;
+  out.rows = fit.settings.rows;
   out.labels = fit.settings.labels;
   out.words = fit.settings.words;
   out.posterior = fit.global;

@@ -287,8 +287,9 @@ class Model:
         for name in drawn.keys() & self._global_names():
             draws = drawn[name].reshape(-1, *drawn[name].shape[2:])
             known[name] = draws[np.random.default_rng(seed).integers(len(draws))]  # the same draw of each variable
+        rows = {plate: lengths for plate, lengths in self.summary_["rows"].items() if plate in self._sized_by(known)}
         sizes = {**self._sizes_of(known), self._items(): n}
-        return self._program.simulate({**known, **(data or {})}, {"seed": seed, "sizes": sizes}).values()
+        return self._program.simulate({**known, **rows, **(data or {})}, {"seed": seed, "sizes": sizes}).values()
 
     def simulate(self, sizes: Optional[Mapping[str, int]] = None, seed: int = 1,
                  data: Optional[Mapping[str, Any]] = None) -> dict[str, np.ndarray]:
@@ -339,10 +340,14 @@ class Model:
                  if p["name"] == self._items() or p.get("parent") == self._items()}
         return {v["name"] for v in self._program.description["variables"] if items & set(v["axes"])}
 
+    def _sized_by(self, known: Mapping[str, np.ndarray]) -> set[str]:
+        """The plates of the axes of variables."""
+        return {plate for v in self._program.description["variables"] if v["name"] in known
+                for plate in v["axes"] + v["event"]}
+
     def _sizes_of(self, known: Mapping[str, np.ndarray]) -> dict[str, int]:
         """Sizes that the fit knows, of plates that neither constants nor the drawn arrays size."""
-        sized = {plate for v in self._program.description["variables"] if v["name"] in known
-                 for plate in v["axes"] + v["event"]}
+        sized = self._sized_by(known)
         named = {p["name"] for p in self._program.description["plates"]}
         return {plate: size for plate, size in self.summary_["sizes"].items()
                 if plate in named and plate not in sized and plate != self._items()}

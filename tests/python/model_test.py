@@ -97,6 +97,28 @@ class ModelTest(unittest.TestCase):
         with self.assertWarnsRegex(lehr.FitWarning, r"'g' has 1 element that the fit has not seen \('A'\)"):
             np.testing.assert_allclose(m.predictive({"of": ["A", "a"]})["y.mean"], [0, 4 / 3])
 
+    def test_rows_of_nested_plates(self):
+        """Predictions find the elements of rows of other lengths; the joint Normal distribution is the reference."""
+        model = lehr.Model("""model nest { plate n; plate school; plate class in school; data s[n] : school; data c[n] : class;
+          mu ~ Normal(mean = 0, sd = 10); a[school] ~ Normal(mean = mu, sd = 2); b[school, class] ~ Normal(mean = a[school], sd = 1);
+          observe y[n] ~ Normal(mean = b[s[n], c[n]], sd = 0.5); }""")
+        s, c, y = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2, 0]), np.array([1, 2, 2.5, 5, 7, -3])
+        school = np.array([0, 0, 1, 1, 1, 2])  # of each class
+        row = np.array([0, 2, 5])[s] + c
+        prior = 100 + 4 * (school[:, None] == school) + np.eye(6)
+        expected = prior[:, row] @ np.linalg.solve(prior[np.ix_(row, row)] + 0.25 * np.eye(6), y)
+        fitted = model.fit({"s": s, "c": c, "y": y})
+        with tempfile.TemporaryDirectory() as folder:
+            fitted.save(folder)
+            for m in (fitted, lehr.load(folder)):
+                for at in ([0, 1, 3], [1, 3, 4], [4, 3], list(range(6))):
+                    new = {"s": school[at], "c": np.array([0, 1, 0, 1, 2, 0])[at]}
+                    np.testing.assert_allclose(m.predictive(new)["y.mean"], expected[at], atol=1e-3)
+                for new, sizes in (({"s": [0], "c": [2]}, {}), ({"s": [0, 0], "c": [2, 1]}, {"class": 3}), ({"s": [3], "c": [0]}, {"school": "+1", "class": 3})):
+                    with self.assertRaises(lehr.DataError):
+                        m.predictive(new, sizes=sizes)
+        self.assertEqual(fitted.sample(2, data={"s": [0, 1], "c": [0, 2]})["y"].shape, (2,))
+
     def test_tables(self):
         """A data frame with a column for each array is what the dictionary of its columns is."""
         model = lehr.Model("""model groups { plate n; plate g; data of[n] : g; mu[g] ~ Normal(mean = 0, sd = 10);
