@@ -357,14 +357,18 @@ class Model:
         return next((d["axes"] + d["event"] for d in self._program.description["data"] if d["name"] == name), [])
 
     def _given(self, X: Data) -> dict[str, Any]:
-        """Arrays and data frames by name. A data frame with columns for arrays of one axis is a table of them."""
+        """Arrays and data frames by name. A data frame with columns for arrays of one axis, or for arrays and a plate, is
+        a table of them."""
         if X is None:
             return {}
         if isinstance(X, Mapping):
             return dict(X)
-        columns = _columns(X) or []
-        if any(len(self._plates(name)) == 1 for name in columns):
-            return {name: X[name] for name in columns if self._plates(name)}
+        columns, description = _columns(X) or [], self._program.description
+        plates = {p["name"] for p in description["plates"]}  # the column of a plate says which element each line is
+        arrays = {d["name"] for d in description["data"] + description["variables"] if d["axes"] + d["event"]}
+        has_arrays, has_elements = bool(arrays & set(columns)), bool(plates & set(columns))
+        if any(len(self._plates(name)) == 1 for name in columns) or (has_arrays and has_elements):
+            return {name: X[name] for name in columns if name in arrays | plates}
         return {self._observed()["name"]: X}
 
     def _with_columns(self, X: Data) -> tuple[_library.Program, tuple[str, dict[str, Any]]]:

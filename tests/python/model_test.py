@@ -130,6 +130,31 @@ class ModelTest(unittest.TestCase):
         missing = model.fit({"of": columns["of"], "y": np.array([1, None, 2], object)})
         np.testing.assert_allclose(missing.posterior_["mu"].mean, [3 / 2.01, 0], atol=1e-12)
 
+    def test_tables_that_name_their_lines(self):
+        """Columns of data frames name the elements of the lines, as in a dictionary; Normal algebra is the reference."""
+        walk = lehr.Model("""model walk { plate year from 1851 ordered; x[year] ~ Normal(mean = x[year - 1], sd = 1) start Normal(mean = 0, sd = 5);
+          observe y[year] ~ Normal(mean = x[year], sd = 1); }""")
+        for years in ([1851, 1852, 1854], [1854, 1851, 1852], [1853, 1851, 1852]):
+            at, y = np.array(years) - 1851, np.array([1.0, 2, 4])
+            every = np.arange(max(at) + 1)
+            prior = 25 + np.minimum(every[:, None], every)
+            expected = prior[:, at] @ np.linalg.solve(prior[np.ix_(at, at)] + np.eye(3), y)
+            np.testing.assert_allclose(walk.fit(Frame(year=np.array(years), y=y)).posterior_["x"].mean, expected, rtol=1e-6)
+            gone_on = walk.predictive(Frame(year=np.array([*years, 1855]), y=np.array([*y, np.nan])))["y.mean"]
+            np.testing.assert_allclose(gone_on[-1], expected[-1], rtol=1e-6)
+        arms = lehr.Model("model ab { plate arm; data n[arm] : count; p[arm] ~ Beta(1, 1); observe y[arm] ~ Binomial(n[arm], p[arm]); }",
+                          labels={"arm": ["red", "blue"]})
+        arms.fit(Frame(arm=np.array(["blue", "red"], object), n=np.array([1000, 1000]), y=np.array([120, 100])))
+        np.testing.assert_allclose(arms.posterior_["p"].mean, [101 / 1002, 121 / 1002])
+        long = lehr.Model("""model level { plate g; plate t in g; mu[g] ~ Normal(mean = 0, sd = 10);
+          observe y[g, t] ~ Normal(mean = mu[g], sd = 1); }""")
+        table = {"g": np.array(["a", "a", "b"], object), "y": np.array([1.0, 2.0, 5.0])}
+        for given in (table, Frame(**table)):
+            np.testing.assert_allclose(long.fit(given).posterior_["mu"].mean, [3 / 2.01, 5 / 1.01])
+        text = "model k { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Uniform() over k; observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"
+        some = {"x": np.array([1.0, 2, 3, 9]), "z": np.array([0, 0, 1, np.nan])}
+        self.assertEqual(lehr.Model(text).fit(Frame(**some)).elbo_, lehr.Model(text).fit(some).elbo_)
+
     def test_numbers_have_names(self):
         m = lehr.Model(MIXTURE, labels={"k": ["low", "high"]}).fit(X, sample_weight=np.ones(len(X)),
                                                                               search="none")
