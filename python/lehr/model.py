@@ -236,7 +236,7 @@ class Model:
     def infer(self, X: Data) -> Posterior:
         """The posterior with the factors of new items; nothing is learnt from them."""
         fit = self._program.infer(self._fitted(), self._bind(X))
-        return Posterior(fit.arrays("numbers"), fit.arrays("posterior"), self.summary_["labels"])
+        return Posterior(fit.arrays("numbers"), fit.arrays("posterior"), fit.summary()["labels"])
 
     def predictive(self, X: Data = None, **options: Any) -> Predictions:
         """Missing values, local variables and new items, as `lehr predict` has them.

@@ -146,6 +146,12 @@ class ModelTest(unittest.TestCase):
                           labels={"arm": ["red", "blue"]})
         arms.fit(Frame(arm=np.array(["blue", "red"], object), n=np.array([1000, 1000]), y=np.array([120, 100])))
         np.testing.assert_allclose(arms.posterior_["p"].mean, [101 / 1002, 121 / 1002])
+        swapped = {"arm": ["blue", "red"], "n": [1000, 1000], "y": [120, 100]}
+        np.testing.assert_allclose(arms.predictive(swapped)["p.mean"], arms.posterior_["p"].mean)
+        for data, names in ((swapped, ["red", "blue"]), ({"arm": ["blue"], "n": [1000], "y": [120]}, ["blue"])):
+            inferred = arms.infer(data)["p"]
+            self.assertEqual(inferred.coords, {"arm": names})
+            np.testing.assert_allclose(inferred.mean[-1], 121 / 1002)
         long = lehr.Model("""model level { plate g; plate t in g; mu[g] ~ Normal(mean = 0, sd = 10);
           observe y[g, t] ~ Normal(mean = mu[g], sd = 1); }""")
         table = {"g": np.array(["a", "a", "b"], object), "y": np.array([1.0, 2.0, 5.0])}
