@@ -102,6 +102,7 @@ std::map<std::string, std::vector<std::int64_t>> referenced_rows(const model::Mo
     if (!g.row) continue;
     std::vector<std::int64_t> lengths;
     const std::vector<std::int64_t>& offsets = data.offsets[g.value_plate->index()];
+    if (offsets.empty()) continue;  // of a built object, whose data have them
     for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
       lengths.push_back(offsets[row + 1] - offsets[row]);
     out[m[*g.value_plate].name] = std::move(lengths);

@@ -18,6 +18,8 @@ Settings to_fit_settings(const SavedFit& fit, const model::Model& resolved, cons
   for (const model::Plate& p : resolved.plates) {
     const auto size = fit.sizes.find(p.name);
     if (!p.parent && !p.stick && size != fit.sizes.end()) out.sizes[p.name] = size->second;
+    const auto labels = fit.labels.find(p.name);
+    if (!p.parent && !p.stick && p.from == 0 && labels != fit.labels.end()) out.labels[p.name] = labels->second;
   }
   return out;
 }

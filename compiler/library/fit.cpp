@@ -10,6 +10,7 @@
 #include "compiler/fit/whole_fit.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/predict/unseen_groups.h"
 #include "compiler/score/held_out.h"
 #include "runtime/files/npz.h"
 
@@ -124,8 +125,14 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   Result<Dataset> dataset = dataset_with_constants(data, *impl_, fit.impl());
   if (!dataset) return dataset.error();
   const std::shared_ptr<const Impl> of_fit = program_of(*impl_, fit.impl());
-  Result<BoundModel> bound =
-      bind_for_fit(of_fit->source, of_fit->resolved, of_fit->complete, fit.impl().settings, std::move(*dataset));
+  Settings how = fit.impl().settings;
+  const model::Model& m = of_fit->complete.model;
+  const SavedFit saved = as_saved_fit(fit.impl());
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    const ItemLabels names = item_labels(m, *dataset, saved, model::PlateId(k));
+    if (!names.labels.empty()) how.labels.try_emplace(m.plates[k].name, names.labels);
+  }
+  Result<BoundModel> bound = bind_for_fit(of_fit->source, of_fit->resolved, of_fit->complete, how, std::move(*dataset));
   if (!bound) return without_option_prefix(bound.error());
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fit.impl().settings;

@@ -18,7 +18,10 @@ SavedFit as_saved_fit(const Fit::Impl& fit) {
   for (const auto& [name, value] : fit.settings.constants)
     out.constants[name] = {value};
   out.sizes = fit.settings.sizes;
+  out.rows = fit.settings.rows;
   out.labels = fit.settings.labels;
+  // Those of all plates, where there is a summary: settings have those of global parameters.
+  if (fit.summary.is_object()) out.labels = fit.summary.value("labels", out.labels);
   out.words = fit.settings.words;
   out.posterior = fit.global;
   out.items = fit.run.items;

@@ -21,6 +21,9 @@ namespace {
 using math::FamilyRow;
 using Shape = std::vector<std::int64_t>;
 
+/// Stream of the random numbers. simulate() uses another, as it may draw data from these draws with the same seed.
+constexpr std::uint64_t kDrawsStream = 0xD2A5;
+
 /// Returns an array for `n` draws of a variable, over [draw], its axes and event axes.
 NamedArray empty_array(const SavedVariable& v, const FactorLayout& layout, int rank, std::int64_t n, bool integer) {
   NamedArray out{v.name, {n}, {}, integer};
@@ -159,7 +162,7 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
   const PlateNames names = names_of(fit);
   FactorDraws out;
   ArrayGroup posterior{"posterior"};
-  Rng rng(seed);
+  Rng rng(seed, kDrawsStream);
   for (const SavedVariable& v : fit.variables) {
     // Auxiliary variables have a dot in their names.
     if (v.name.find('.') != std::string::npos) continue;

@@ -20,6 +20,7 @@
 #include "compiler/predict/let_variables.h"
 #include "compiler/predict/predicted_numbers.h"
 #include "runtime/output/fit_files.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -149,6 +150,68 @@ std::optional<Error> as_among_all(const Model& m, PlateId items, const PartOfIte
   return std::nullopt;
 }
 
+/// Removes the names of items, by which binding would order them.
+void leave_out_names(const Model& m, EnlargedData& data) {
+  for (const auto& [plate, names] : data.named_items)
+    data.settings.labels.erase(m[plate].name);
+  data.named_items.clear();
+}
+
+/// Returns true if something is observed of an element of the plate, or may be through a nested plate.
+bool is_observed(const Model& m, const BoundData& data, PlateId plate, std::size_t element) {
+  const auto n = static_cast<std::size_t>(data.sizes[plate.index()]);
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const std::vector<double>& x = data.observed[k].values;
+    if (!v.observed || !lies_on_plate(m, v.axes, plate)) continue;
+    if (m[v.axes[0]].set != plate || n == 0 || x.size() % n != 0) return true;
+    const auto own = std::span(x).subspan(element * (x.size() / n), x.size() / n);
+    if (std::ranges::any_of(own, [](double value) { return !std::isnan(value); })) return true;
+  }
+  return false;
+}
+
+/// Warns of items that the fit knows by name, but of which nothing is observed here.
+void warn_of_unobserved_names(const std::map<PlateId, ItemLabels>& named, Prediction& to) {
+  const Model& m = to.analysed.model;
+  for (const auto& [plate, names] : named) {
+    std::size_t k = 0;
+    while (k < names.of_fit && is_observed(m, to.data, plate, k))
+      ++k;
+    if (k == names.of_fit) continue;
+    const std::string& label = names.labels[k];
+    to.notes.push_back(make_warning(
+        fmt::format("nothing is observed here of {} '{}', which the fit knows: it is predicted as a new one",
+                    m[plate].name, printable(label, label.size())),
+        {"items are inferred from the data of this prediction: give what was observed of them"}));
+  }
+}
+
+/// Returns an error if the model reads an item by its number, and the data lack some that the fit names: the numbers of
+/// others are then not those of the fit.
+std::optional<Error> reads_by_number(const std::map<PlateId, ItemLabels>& named, const Prediction& to) {
+  const Model& m = to.model;
+  for (const auto& [plate, names] : named) {
+    const auto is_number = [&, plate = plate](const Index& index) {
+      return index.set == plate && std::holds_alternative<Index::Constant>(index.form);
+    };
+    const auto reads_number = [&](ExprId id) {
+      const auto* variable = std::get_if<VariableRef>(&m[id].node);
+      const auto* given = std::get_if<GivenRef>(&m[id].node);
+      return (variable && std::ranges::any_of(variable->indices, is_number)) ||
+             (given && std::ranges::any_of(given->indices, is_number));
+    };
+    for (const Statement& s : m.statements)
+      if (!names.absent.empty() && std::ranges::any_of(nodes_under(m, roots_of(s)), reads_number))
+        return Error{ExitCode::data,
+                     option("data"),
+                     fmt::format("the model reads elements of '{}' by number, and the data do not have '{}'",
+                                 m[plate].name, printable(names.absent, names.absent.size())),
+                     {fmt::format("give all elements of '{}' that the fit has", m[plate].name)}};
+  }
+  return std::nullopt;
+}
+
 /// Adds a note for gaps of observed variables that the fit itself has inferred.
 void point_to_the_fit(Prediction& to) {
   const Model& m = to.analysed.model;
@@ -177,8 +240,10 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
         "predictions are made from the factors of a variational fit, and this one was sampled",
         {fmt::format("fit the model by another method; {} has posterior predictive draws of the data themselves",
                      kDrawsFile)}};
-  const Result<EnlargedData> grown = enlarge_plates(complete, dataset, sizes, fit);
+  Result<EnlargedData> grown = enlarge_plates(complete, dataset, sizes, fit);
   if (!grown) return grown.error();
+  // Parts of the items keep the order of the file.
+  if (options.part) leave_out_names(complete.model, *grown);
   Prediction out;
   out.items = plate_of_items(complete);
   Settings settings = grown->settings;
@@ -209,12 +274,14 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   out.data.observed.resize(out.analysed.model.variables.size());
   out.notes = grown->notes;
   if (!options.part) std::ranges::copy(out.data.warnings, std::back_inserter(out.notes));
+  warn_of_unobserved_names(grown->named_items, out);
   const EnlargedFactors global = enlarge_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior =
       factors(model, expand, out.analysed, out.data, masks, global.arrays, fit, how, options, out.items_found);
   if (!posterior) return posterior.error();
   out.without_lets = resolved.variables.size();
   out.model = with_lets(source, resolved, out.analysed.model, options.part ? options.part->whole : out.data, out.notes);
+  if (std::optional<Error> e = reads_by_number(grown->named_items, out)) return *e;
   if (options.part)
     if (std::optional<Error> e = reads_other_items(source, out.model, *out.items)) return *e;
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));

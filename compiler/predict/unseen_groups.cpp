@@ -124,6 +124,27 @@ void lengthen(DataArray& a, const DataArray& ids, std::int64_t more, bool is_id,
   a.has_missing = a.has_missing || !(is_id || is_step);
 }
 
+/// Returns the labels in a column of ids. The column identifies rows that are lines of a table
+/// (binding/bind_table_rows.cpp), or the plate's own elements (binding/bind_table_lines.cpp).
+std::vector<std::string> labels_of_ids(const Model& m, const Dataset& data, const SavedFit& fit, PlateId plate) {
+  const auto ids = data.find(m[plate].name);
+  std::vector<std::string> out;
+  if (ids == data.end() || ids->second.shape.size() != 1) return out;
+  const auto labels = fit.labels.find(m[plate].name);
+  const bool is_parent = std::ranges::any_of(m.plates, [&](const Plate& p) { return p.parent == plate; });
+  const auto is_label = [&](const std::string& name) {
+    return labels != fit.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
+  };
+  for (const DataArray* table : all_of(ids->second)) {
+    // A column of plain line numbers has no labels.
+    const bool names = !table->levels.empty() || m[plate].from > 0 || is_parent ||
+                       (!table->values.empty() && is_label(entry_text(*table, 0)));
+    for (std::size_t line = 0; names && line < table->values.size(); ++line)
+      if (!std::isnan(table->values[line])) out.push_back(entry_text(*table, line));
+  }
+  return out;
+}
+
 /// Enlarges the plates of one prediction.
 class PlateEnlarger {
  public:
@@ -167,6 +188,7 @@ class PlateEnlarger {
     const std::int64_t *more = find(given_.more, plate), *size = find(given_.sizes, plate);
     // A plate without global parameters has the size of the data; only `more` elements on top are asked for.
     if (!fitted_.contains(name) || fitted == fit_.sizes.end()) {
+      take_item_labels(plate, more ? *more : 0, size ? *size : 0);
       if (more && !lengthen_table(plate, *more)) pad_all(plate, [&](std::int64_t n) { return n + *more; });
       return std::nullopt;
     }
@@ -201,6 +223,16 @@ class PlateEnlarger {
                               : "their prior")));
     pad_all(plate, [&](std::int64_t n) { return n == before ? after : n; });
     return std::nullopt;
+  }
+
+  /// Gives the elements of a plate that the data size the names that the data have for them, if the fit knows any.
+  void take_item_labels(PlateId plate, std::int64_t more, std::int64_t size) {
+    const ItemLabels found = item_labels(model_, out_.data, fit_, plate);
+    if (found.labels.empty()) return;
+    const std::int64_t after = std::max(std::ssize(found.labels) + more, size);
+    out_.settings.labels[model_[plate].name] = found.labels;
+    add_labels(plate, {}, after);
+    out_.named_items[plate] = found;
   }
 
   /// Returns true if a latent chain runs along the plate: new elements then continue it.
@@ -301,25 +333,9 @@ class PlateEnlarger {
     return out;
   }
 
-  /// Returns the labels in a column of ids. The column identifies rows that are lines of a table
-  /// (binding/bind_table_rows.cpp), or the plate's own elements (binding/bind_table_lines.cpp).
+  /// Returns the labels in the plate's column of ids.
   std::vector<std::string> labels_of_ids(PlateId plate) const {
-    const auto ids = out_.data.find(model_[plate].name);
-    std::vector<std::string> out;
-    if (ids == out_.data.end() || ids->second.shape.size() != 1) return out;
-    const auto labels = fit_.labels.find(model_[plate].name);
-    const bool is_parent = std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.parent == plate; });
-    const auto is_label = [&](const std::string& name) {
-      return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
-    };
-    for (const DataArray* table : all_of(ids->second)) {
-      // A column of plain line numbers has no labels.
-      const bool names = !table->levels.empty() || model_[plate].from > 0 || is_parent ||
-                         (!table->values.empty() && is_label(entry_text(*table, 0)));
-      for (std::size_t line = 0; names && line < table->values.size(); ++line)
-        if (!std::isnan(table->values[line])) out.push_back(entry_text(*table, line));
-    }
-    return out;
+    return lehr::labels_of_ids(model_, out_.data, fit_, plate);
   }
 
   /// Returns the size that the plate needs for the largest element number in the data, where elements are counted from
@@ -421,6 +437,28 @@ class PlateEnlarger {
 };
 
 }  // namespace
+
+ItemLabels item_labels(const Model& m, const Dataset& data, const SavedFit& fit, PlateId plate) {
+  const auto fitted = fit.labels.find(m[plate].name);
+  ItemLabels out;
+  if (fitted == fit.labels.end() || m[plate].parent || m[plate].stick || m[plate].from > 0) return out;
+  // Rows that a table numbers have their numbers as labels.
+  std::size_t numbered = 0;
+  while (numbered < fitted->second.size() && fitted->second[numbered] == fmt::format("{}", numbered))
+    ++numbered;
+  if (numbered == fitted->second.size()) return out;
+  const std::vector<std::string> names = labels_of_ids(m, data, fit, plate);
+  std::set<std::string> left(names.begin(), names.end());
+  for (const std::string& label : fitted->second) {
+    if (left.erase(label) > 0) out.labels.push_back(label);
+    else if (out.absent.empty()) out.absent = label;
+  }
+  out.of_fit = out.labels.size();
+  if (out.of_fit == 0) return {};
+  for (const std::string& name : names)
+    if (left.erase(name) > 0) out.labels.push_back(name);
+  return out;
+}
 
 Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
                                     const SavedFit& fit) {

@@ -18,11 +18,22 @@ struct PlateSizes {
   std::map<std::string, std::int64_t> sizes, more;
 };
 
+/// The names of the elements of a plate that the data size, such as items, where a column of ids names some that the
+/// fit knows. Empty if none does.
+struct ItemLabels {
+  std::vector<std::string> labels;  // of the elements: those of the fit that the data have, in its order; then new ones
+  std::size_t of_fit = 0;           // how many of them the fit has
+  std::string absent;               // the first label of the fit that the data do not have; empty: they have all
+};
+/// Returns the names that these data have for the elements of a plate, in the order of the fit.
+ItemLabels item_labels(const model::Model& m, const Dataset& data, const SavedFit& fit, model::PlateId plate);
+
 /// Data and settings for a prediction of elements that the fit does not have: later steps of a chain, new groups.
 struct EnlargedData {
   Dataset data;                   // the data, with missing observations added where plates became longer
   Settings settings;              // sizes and labels by which the data are bound: those of the fit, enlarged
   std::vector<Diagnostic> notes;  // messages: what is new, and what its prediction is based on
+  std::map<model::PlateId, ItemLabels> named_items = {};  // plates that the data size, with names that the fit knows
 };
 
 /// Enlarges the plates of global parameters for a prediction, so that elements which the fit does not have are

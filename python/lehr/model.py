@@ -236,7 +236,7 @@ class Model:
     def infer(self, X: Data) -> Posterior:
         """The posterior with the factors of new items; nothing is learnt from them."""
         fit = self._program.infer(self._fitted(), self._bind(X))
-        return Posterior(fit.arrays("numbers"), fit.arrays("posterior"), self.summary_["labels"])
+        return Posterior(fit.arrays("numbers"), fit.arrays("posterior"), fit.summary()["labels"])
 
     def predictive(self, X: Data = None, **options: Any) -> Predictions:
         """Missing values, local variables and new items, as `lehr predict` has them.
@@ -280,12 +280,16 @@ class Model:
     def sample(self, n: int = 1, seed: int = 1, data: Optional[Mapping[str, Any]] = None) -> dict[str, np.ndarray]:
         """New items: one draw of the global variables from the posterior, then n items from the model.
 
-        data: givens that the model needs. Models with one plate of items.
+        Of a sampler, the seed chooses one of its draws. data: givens that the model needs. Models with one plate of items.
         """
         drawn = self._fitted().arrays("draws", draws=1, seed=seed).values()
-        known = {name: values[0, 0] for name, values in drawn.items() if name in self._global_names()}
+        known = {}
+        for name in drawn.keys() & self._global_names():
+            draws = drawn[name].reshape(-1, *drawn[name].shape[2:])
+            known[name] = draws[np.random.default_rng(seed).integers(len(draws))]  # the same draw of each variable
+        rows = {plate: lengths for plate, lengths in self.summary_["rows"].items() if plate in self._sized_by(known)}
         sizes = {**self._sizes_of(known), self._items(): n}
-        return self._program.simulate({**known, **(data or {})}, {"seed": seed, "sizes": sizes}).values()
+        return self._program.simulate({**known, **rows, **(data or {})}, {"seed": seed, "sizes": sizes}).values()
 
     def simulate(self, sizes: Optional[Mapping[str, int]] = None, seed: int = 1,
                  data: Optional[Mapping[str, Any]] = None) -> dict[str, np.ndarray]:
@@ -336,10 +340,14 @@ class Model:
                  if p["name"] == self._items() or p.get("parent") == self._items()}
         return {v["name"] for v in self._program.description["variables"] if items & set(v["axes"])}
 
+    def _sized_by(self, known: Mapping[str, np.ndarray]) -> set[str]:
+        """The plates of the axes of variables."""
+        return {plate for v in self._program.description["variables"] if v["name"] in known
+                for plate in v["axes"] + v["event"]}
+
     def _sizes_of(self, known: Mapping[str, np.ndarray]) -> dict[str, int]:
         """Sizes that the fit knows, of plates that neither constants nor the drawn arrays size."""
-        sized = {plate for v in self._program.description["variables"] if v["name"] in known
-                 for plate in v["axes"] + v["event"]}
+        sized = self._sized_by(known)
         named = {p["name"] for p in self._program.description["plates"]}
         return {plate: size for plate, size in self.summary_["sizes"].items()
                 if plate in named and plate not in sized and plate != self._items()}
@@ -349,14 +357,18 @@ class Model:
         return next((d["axes"] + d["event"] for d in self._program.description["data"] if d["name"] == name), [])
 
     def _given(self, X: Data) -> dict[str, Any]:
-        """Arrays and data frames by name. A data frame with columns for arrays of one axis is a table of them."""
+        """Arrays and data frames by name. A data frame with columns for arrays of one axis, or for arrays and a plate, is
+        a table of them."""
         if X is None:
             return {}
         if isinstance(X, Mapping):
             return dict(X)
-        columns = _columns(X) or []
-        if any(len(self._plates(name)) == 1 for name in columns):
-            return {name: X[name] for name in columns if self._plates(name)}
+        columns, description = _columns(X) or [], self._program.description
+        plates = {p["name"] for p in description["plates"]}  # the column of a plate says which element each line is
+        arrays = {d["name"] for d in description["data"] + description["variables"] if d["axes"] + d["event"]}
+        has_arrays, has_elements = bool(arrays & set(columns)), bool(plates & set(columns))
+        if any(len(self._plates(name)) == 1 for name in columns) or (has_arrays and has_elements):
+            return {name: X[name] for name in columns if name in arrays | plates}
         return {self._observed()["name"]: X}
 
     def _with_columns(self, X: Data) -> tuple[_library.Program, tuple[str, dict[str, Any]]]:

@@ -263,6 +263,16 @@ def coupled():
     case.same({"school": 3}, {"x": x, "y": half, "pupil": pupils, "answer": answers}, rows)
 
 
+def rows():
+    """Global parameters in rows of other lengths, which the data of an object have."""
+    text = """model rows { plate n; plate school; plate room in school; data s[n] : school; data c[n] : room; mu ~ Normal(mean = 0, sd = 10);
+      b[school, room] ~ Normal(mean = mu, sd = 1); observe y[n] ~ Normal(mean = b[s[n], c[n]], sd = 0.5); }"""
+    lengths = {"room": [2, 3, 1]}
+    case = Case("rows", text, {"n": 6, "school": 3, "room": 6}, {"s": [0, 0, 1, 1, 1, 2], "c": [0, 1, 0, 1, 2, 0], "y": R.normal(size=6)}, lengths)
+    case.same({"n": 3}, {"s": [1, 0, 2], "c": [2, 1, 0]}, lengths)
+    case.same_score({"n": 3}, {"s": [1, 0, 2], "c": [2, 1, 0], "y": [1.0, 0.5, -2]}, lengths)
+
+
 def example():
     """The C program, with the numbers of the command line from the same data."""
     faithful = os.path.join(ROOT, "models/data/mixtures/faithful.csv")
@@ -308,6 +318,6 @@ def errors():
 if __name__ == "__main__":
     with temporary() as folder:
         os.chdir(folder)
-        for check in (regression, numbered, logistic, mixture, topics, components, ratings, states, series, coupled, example, errors):
+        for check in (regression, numbered, logistic, mixture, topics, components, ratings, states, series, coupled, rows, example, errors):
             check()
             print(f"ok {check.__name__}", flush=True)

@@ -97,6 +97,28 @@ class ModelTest(unittest.TestCase):
         with self.assertWarnsRegex(lehr.FitWarning, r"'g' has 1 element that the fit has not seen \('A'\)"):
             np.testing.assert_allclose(m.predictive({"of": ["A", "a"]})["y.mean"], [0, 4 / 3])
 
+    def test_rows_of_nested_plates(self):
+        """Predictions find the elements of rows of other lengths; the joint Normal distribution is the reference."""
+        model = lehr.Model("""model nest { plate n; plate school; plate class in school; data s[n] : school; data c[n] : class;
+          mu ~ Normal(mean = 0, sd = 10); a[school] ~ Normal(mean = mu, sd = 2); b[school, class] ~ Normal(mean = a[school], sd = 1);
+          observe y[n] ~ Normal(mean = b[s[n], c[n]], sd = 0.5); }""")
+        s, c, y = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2, 0]), np.array([1, 2, 2.5, 5, 7, -3])
+        school = np.array([0, 0, 1, 1, 1, 2])  # of each class
+        row = np.array([0, 2, 5])[s] + c
+        prior = 100 + 4 * (school[:, None] == school) + np.eye(6)
+        expected = prior[:, row] @ np.linalg.solve(prior[np.ix_(row, row)] + 0.25 * np.eye(6), y)
+        fitted = model.fit({"s": s, "c": c, "y": y})
+        with tempfile.TemporaryDirectory() as folder:
+            fitted.save(folder)
+            for m in (fitted, lehr.load(folder)):
+                for at in ([0, 1, 3], [1, 3, 4], [4, 3], list(range(6))):
+                    new = {"s": school[at], "c": np.array([0, 1, 0, 1, 2, 0])[at]}
+                    np.testing.assert_allclose(m.predictive(new)["y.mean"], expected[at], atol=1e-3)
+                for new, sizes in (({"s": [0], "c": [2]}, {}), ({"s": [0, 0], "c": [2, 1]}, {"class": 3}), ({"s": [3], "c": [0]}, {"school": "+1", "class": 3})):
+                    with self.assertRaises(lehr.DataError):
+                        m.predictive(new, sizes=sizes)
+        self.assertEqual(fitted.sample(2, data={"s": [0, 1], "c": [0, 2]})["y"].shape, (2,))
+
     def test_tables(self):
         """A data frame with a column for each array is what the dictionary of its columns is."""
         model = lehr.Model("""model groups { plate n; plate g; data of[n] : g; mu[g] ~ Normal(mean = 0, sd = 10);
@@ -107,6 +129,37 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(model.score(Frame(**columns)), model.score({name: columns[name] for name in ("of", "y")}))
         missing = model.fit({"of": columns["of"], "y": np.array([1, None, 2], object)})
         np.testing.assert_allclose(missing.posterior_["mu"].mean, [3 / 2.01, 0], atol=1e-12)
+
+    def test_tables_that_name_their_lines(self):
+        """Columns of data frames name the elements of the lines, as in a dictionary; Normal algebra is the reference."""
+        walk = lehr.Model("""model walk { plate year from 1851 ordered; x[year] ~ Normal(mean = x[year - 1], sd = 1) start Normal(mean = 0, sd = 5);
+          observe y[year] ~ Normal(mean = x[year], sd = 1); }""")
+        for years in ([1851, 1852, 1854], [1854, 1851, 1852], [1853, 1851, 1852]):
+            at, y = np.array(years) - 1851, np.array([1.0, 2, 4])
+            every = np.arange(max(at) + 1)
+            prior = 25 + np.minimum(every[:, None], every)
+            expected = prior[:, at] @ np.linalg.solve(prior[np.ix_(at, at)] + np.eye(3), y)
+            np.testing.assert_allclose(walk.fit(Frame(year=np.array(years), y=y)).posterior_["x"].mean, expected, rtol=1e-6)
+            gone_on = walk.predictive(Frame(year=np.array([*years, 1855]), y=np.array([*y, np.nan])))["y.mean"]
+            np.testing.assert_allclose(gone_on[-1], expected[-1], rtol=1e-6)
+        arms = lehr.Model("model ab { plate arm; data n[arm] : count; p[arm] ~ Beta(1, 1); observe y[arm] ~ Binomial(n[arm], p[arm]); }",
+                          labels={"arm": ["red", "blue"]})
+        arms.fit(Frame(arm=np.array(["blue", "red"], object), n=np.array([1000, 1000]), y=np.array([120, 100])))
+        np.testing.assert_allclose(arms.posterior_["p"].mean, [101 / 1002, 121 / 1002])
+        swapped = {"arm": ["blue", "red"], "n": [1000, 1000], "y": [120, 100]}
+        np.testing.assert_allclose(arms.predictive(swapped)["p.mean"], arms.posterior_["p"].mean)
+        for data, names in ((swapped, ["red", "blue"]), ({"arm": ["blue"], "n": [1000], "y": [120]}, ["blue"])):
+            inferred = arms.infer(data)["p"]
+            self.assertEqual(inferred.coords, {"arm": names})
+            np.testing.assert_allclose(inferred.mean[-1], 121 / 1002)
+        long = lehr.Model("""model level { plate g; plate t in g; mu[g] ~ Normal(mean = 0, sd = 10);
+          observe y[g, t] ~ Normal(mean = mu[g], sd = 1); }""")
+        table = {"g": np.array(["a", "a", "b"], object), "y": np.array([1.0, 2.0, 5.0])}
+        for given in (table, Frame(**table)):
+            np.testing.assert_allclose(long.fit(given).posterior_["mu"].mean, [3 / 2.01, 5 / 1.01])
+        text = "model k { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Uniform() over k; observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"
+        some = {"x": np.array([1.0, 2, 3, 9]), "z": np.array([0, 0, 1, np.nan])}
+        self.assertEqual(lehr.Model(text).fit(Frame(**some)).elbo_, lehr.Model(text).fit(some).elbo_)
 
     def test_numbers_have_names(self):
         m = lehr.Model(MIXTURE, labels={"k": ["low", "high"]}).fit(X, sample_weight=np.ones(len(X)),
@@ -299,6 +352,21 @@ class ModelTest(unittest.TestCase):
         fitted = rate.fit({"x": [-1.0, 0.0, 1.0, 2.0], "y": [0, 1, 3, 9]})
         with self.assertWarnsRegex(lehr.FitWarning, "is it far outside the data of the fit"):
             fitted.predictive({"x": [1e6], "y": [np.nan]})
+
+    def test_noise_of_samples(self):
+        """The noise of items is independent of the draw of the global variables, and another seed is another draw."""
+        model = lehr.Model("""model u { plate n; mu ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 2, rate = 2);
+          observe x[n] ~ Normal(mean = mu, precision = tau); }""")
+        for options in ({}, {"method": "gibbs", "chains": 2, "draws": 400}):
+            m = model.fit([1.0, 2, 3, 2, 1, 4, 0, 2], **options)
+            drawn = [m.sample(1, seed=seed) for seed in range(800)]
+            mu, tau, x = (np.array([np.ravel(d[name])[0] for d in drawn]) for name in ("mu", "tau", "x"))
+            self.assertGreater(len(set(mu)), 400)
+            noise = (x - mu) * np.sqrt(tau)
+            for other in (mu, tau):
+                self.assertLess(abs(np.corrcoef(noise, other)[0, 1]), 4 / np.sqrt(800))
+            np.testing.assert_allclose([mu.mean(), mu.std()], [m.posterior_["mu"].mean, m.posterior_["mu"].sd], atol=0.1)
+            np.testing.assert_allclose([noise.mean(), noise.std()], [0, 1], atol=0.15)
 
     def test_sample_of_a_joint_factor(self):
         text = """model effects {

@@ -56,8 +56,10 @@ const FamilyRow& log_gamma_bound() {
     row.improper = true;
     Factor f;
     // The tangent at z is offset(z) + tangent(z) e; its best point is the expectation of e, a quotient of the naturals.
-    f.parameters = {
-        parameter("value", 0, natural_symbol(Stat::tangent) / natural_symbol(Stat::offset), ParameterRole::value)};
+    // Without any weight every point is as good, but none at 0, where the tangent is infinite.
+    const Expr sum = natural_symbol(Stat::tangent), weight = natural_symbol(Stat::offset);
+    f.parameters = {parameter("value", 0, weighted_mean(sum, weight) + (1.0 - step(weight)), ParameterRole::value)};
+    f.parameters[0].written = sum / weight;
     f.moments = mean_alone;
     f.statistics = {{Stat::tangent, digamma(z), 0.0}, {Stat::offset, lgamma(z) - z * digamma(z), 0.0}};
     row.factor = std::move(f);

@@ -5,6 +5,7 @@ usage: predict.py LEHR
 """
 import math
 import sys
+import tempfile
 
 import numpy as np
 from scipy.special import softmax
@@ -244,6 +245,35 @@ def labels():
     assert set(probability) == {"red", "blue", "green, dark"} and {r["n"] for r in p["table"]} == {"1"}
     assert [r["value"] for r in p["table"] if r["most_probable"] == "1"] == ["red"]
     return near([probability["red"], probability["blue"], probability["green, dark"]], np.array([3, 2, 2]) / 7)
+
+
+@check
+def names_of_items():
+    """Lines with a name that the fit has are that item, in any order; others follow. Beta posteriors are the reference."""
+    model = """model ab { plate arm; data n[arm] : count; p[arm] ~ Beta(1, 1); let lift = p[1] - p[0]; let share[arm] = p[arm] * n[arm] / n[0];
+      observe y[arm] ~ Binomial(n[arm], p[arm]); }"""
+    arms, n, y = ["red", "blue", "green"], np.array([1000, 2000, 500]), np.array([100, 260, 40])
+    exact = (y + 1) / (n + 2)
+    with tempfile.TemporaryDirectory() as folder:
+        f = Predicted(model, {"arm": arms, "n": n, "y": y}, "--labels", "arm=" + write(f"{folder}/arms.txt", "red\nblue\ngreen\n"))
+
+    def table(order, **others):
+        return {"arm": [arms[k] for k in order], "n": n[order].tolist(), "y": y[order].tolist(), **others}
+
+    for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1]):
+        p = f.predict(table(order), *TIGHT)
+        assert [r["arm"] for r in p["table"] if r["variable"] == "p"] == arms
+        near(p["p.mean"], exact)
+        near(p["lift.mean"], exact[1] - exact[0])
+        near(p["share.mean"], exact * n / n[0])
+    p = f.predict({"arm": ["grey", "green", "blue", "red"], "n": [10, 500, 2000, 1000], "y": [4, 40, 260, 100]}, *TIGHT)
+    assert [r["arm"] for r in p["table"] if r["variable"] == "p"] == [*arms, "grey"]
+    near(p["p.mean"], [*exact, 5 / 12])
+    near(p["lift.mean"], exact[1] - exact[0])
+    assert "reads elements of 'arm' by number, and the data do not have 'red'" in f.predict(table([2, 1]), code=4)
+    said = lehr("predict", f.at("fit"), "--data", f.bind("bare", {"arm": arms, "n": n}), "--out", f.at("bare.csv")).stderr
+    assert "nothing is observed here of arm 'red', which the fit knows" in said, said
+    return f"lift {exact[1] - exact[0]:.4f}"
 
 
 @check

@@ -274,6 +274,32 @@ def points():
 
 
 @check
+def shapes_as_points():
+    """New groups without any observation, of which the parameters of a Beta or Dirichlet are points: their distribution."""
+    n, y = np.array([20, 30, 25, 40]), np.array([2, 9, 3, 14])
+    model = """model m { plate g; data n[g] : count; a ~ Gamma(shape = 2, rate = 0.1); b ~ Gamma(shape = 2, rate = 0.1);
+      p[g] ~ Beta(a, b); observe y[g] ~ Binomial(n[g], p[g]); guide point(a, b); }"""
+    f = Predicted(model, {"n": n, "y": y})
+    new = f.predict({"n": [10, 5]}, "--draws", 20000, *TIGHT)
+    exact = stats.beta(f.posterior["a.value"], f.posterior["b.value"])
+    near(new["p.mean"], [exact.mean()] * 2)
+    near(new["p.sd"], [exact.std()] * 2, 5e-3)  # drawn
+    assert np.all(np.abs(new["y.mean"] - [10 * exact.mean(), 5 * exact.mean()]) < 4.5 * new["y.mcse"]), new["y.mean"]
+    direct = """model m { plate g; data n[g] : count; a ~ Gamma(shape = 2, rate = 0.1); b ~ Gamma(shape = 2, rate = 0.1);
+      observe y[g] ~ BetaBinomial(n[g], a, b); guide point(a, b); }"""
+    f = Predicted(direct, {"n": n, "y": y})
+    mean = 10 * f.posterior["a.value"] / (f.posterior["a.value"] + f.posterior["b.value"])
+    drawn = f.predict({"n": [10]})
+    assert np.all(np.abs(drawn["y.mean"] - mean) < 4.5 * drawn["y.mcse"] + 1e-6), (drawn["y.mean"], mean)
+    topics = """model m { plate d; plate t in d; plate k = 3; alpha[k] ~ Gamma(shape = 4, rate = 2);
+      theta[d] ~ Dirichlet(concentration = alpha) over k; observe w[d, t] ~ Categorical(theta[d]); guide point(alpha); }"""
+    f = Predicted(topics, {"w": [[0, 0, 1, 0], [1, 2, 1], [2, 2, 0, 0, 2]]})
+    alpha = f.posterior["alpha.value"]
+    near(f.predict({"w": [[None, None]]}, *TIGHT)["theta.mean"][0], alpha / alpha.sum())
+    return f"{np.round(exact.mean(), 4)}"
+
+
+@check
 def quantiles_of_factors():
     """Local numbers have the quantiles of their factors: Gamma here."""
     model = """model m { plate group; plate n in group; rate[group] ~ Gamma(shape = 2, rate = 1);
