@@ -77,6 +77,8 @@ const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.little_work", {0, 1e12}},
     {"native.loop_shape.some_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
+    {"native.loop_shape.much_of_item", {0, 1e12}},
+    {"native.loop_shape.short_row", {0, 1e9}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
     {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.outlining.part_statements=4"},
     {"native.outlining.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
