@@ -63,6 +63,8 @@ const std::vector<ThresholdCase> kOfLoops{
     {"outline_parallel_loops.few_iterations", {0, 1, 2, 3, 1e9}},
     {"vectorise_short_items.gain", {0, 1e9}},
     {"vectorise_short_items.long", {0, 2, 1e9}},
+    {"vectorise_short_items.additions", {0, 1e9}},
+    {"vectorise_short_items.near_numbers", {0, 1e9}, "vectorise_short_items.additions=0"},
     {"bucket_by_length.window", {8, 16, 1024}},
     {"jam_steps.deep", {1, 2, 100}},
     {"latency.longest", {0, 1, 3, 1e9}, kInBlocks},
