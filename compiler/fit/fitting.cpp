@@ -350,13 +350,15 @@ void Fitting::check_sds(FitRun& run) {
       run.narrow = "the standard deviations are those of the factors: linear response is that of a converged fit";
     return;
   }
-  if (!settings_.response && !is_response_cheap(*instance_, analysed(), run.outcome.iterations)) {
+  const std::int64_t visits = settings_.response ? std::numeric_limits<std::int64_t>::max()
+                                                 : cheap_visits(*instance_, analysed(), run.outcome.iterations);
+  const LinearResponse response = linear_response(*instance_, analysed(), kMostNumbers, visits);
+  if (response.costly) {
     const std::int64_t numbers = response_numbers(*instance_, analysed());
     if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
       run.uncorrected = numbers > kMostNumbers ? Uncorrected::large : Uncorrected::costly;
     return;
   }
-  const LinearResponse response = linear_response(*instance_, analysed());
   if (response.failure.empty()) {
     const bool given = settings_.response || settings_.response_if_cheap;
     if (given) run.sds = arrays_of(response);

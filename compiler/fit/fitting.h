@@ -65,7 +65,7 @@ struct FitSettings {
   bool response = false;     // true: standard deviations by linear response, once a run has converged
   /// True: Fitting::replace() will be called later with other data, so the code must not depend on values of the data.
   bool replaces_data = false;
-  /// Without `response`, linear response is computed if it takes little work (is_response_cheap). True: the run then
+  /// Without `response`, linear response is computed if it takes little work (cheap_visits). True: the run then
   /// has its standard deviations. False: they only make a warning if factors are too narrow.
   bool response_if_cheap = true;
   /// Of a sampler: the most log likelihoods of observations that a chain stores, and the most numbers of replicated

@@ -37,8 +37,9 @@ constexpr double kNarrow = 0.8;
 /// What takes little work: half of the sweeps of the fit, or so many operations, in both cases with few numbers.
 constexpr std::int64_t kFewNumbers = 200, kSweepsToOne = 2;
 constexpr double kFewOperations = 5e9;
-/// Visits of the items for each number, as a rule; and rounds of a visit where several steps infer the rest.
-constexpr std::int64_t kVisits = 6, kRoundsOfOthers = 3;
+/// Visits of the items for each direction; directions for each number if precisions react to means; and rounds of a
+/// visit where several steps infer the rest.
+constexpr std::int64_t kVisits = 2, kDirections = 3, kRoundsOfOthers = 3;
 /// A direction joins the basis if more than this of its unit length is outside. The error of variances is of the order
 /// of its square.
 constexpr double kOutside = 1e-5;
@@ -106,14 +107,28 @@ Vector unscaled(const Vector& x, const Vector& roots) {
   return (roots.array() > 0).select(x.array() / roots.array(), 0);
 }
 
+/// Returns the rounds of a visit, which are several if several steps infer what has no coordinates.
+std::int64_t rounds_of_visit(const Engine& engine, const Analysed& analysed) {
+  const std::vector<Block>& blocks = analysed.schedule.conditionals.blocks;
+  const auto others = std::ranges::count_if(engine.steps(), [&](const StepRow& s) {
+    const bool moved = !s.stage && s.block >= 0 && !analysed.schedule.stage_of[static_cast<std::size_t>(s.block)] &&
+                       why_no_coordinates(blocks[static_cast<std::size_t>(s.block)]).empty();
+    return !moved && !s.refresh;
+  });
+  return others > 1 ? kRoundsOfOthers : 1;
+}
+
 /// J on a space that contains the gradients of all means, and whatever the factors do in reaction to a move in it.
 class ResponseSpace {
  public:
   /// Finds the space of these gradients. There is a reason in failure() unless I - J is positive definite on it.
-  ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients);
+  /// `most`: directions that it may have.
+  ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients, std::int64_t most);
 
   /// Returns why there is no response; empty: there is one.
   const std::string& failure() const { return failure_; }
+  /// Returns true if there is none because it would have too many directions.
+  bool costly() const { return costly_; }
   /// Returns the coordinates of a gradient in the space.
   Vector project(const Vector& gradient) const;
   /// Returns the derivatives of the mean of number k of all followers in these coordinates.
@@ -133,6 +148,7 @@ class ResponseSpace {
   Eigen::LLT<Matrix> solver_;  // of I - J
   std::vector<Vector> curved_;
   std::string failure_;
+  bool costly_ = false;
 };
 
 /// Makes the part of a direction outside the space a part of its basis, if there is much of it.
@@ -172,9 +188,10 @@ void ResponseSpace::straighten(MovableFit& solution, Matrix& equations) {
   }
 }
 
-ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients) {
+ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients, std::int64_t most) {
   for (const Vector& g : gradients)
     if (g.norm() > 0) add(g / g.norm());
+  const std::int64_t first = std::ssize(basis_);
   const Vector roots = solution.roots_of_copies();
   std::vector<Vector> moved, followed;
   for (std::size_t k = 0; k < basis_.size(); ++k) {
@@ -183,7 +200,10 @@ ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gr
     response.array() *= roots.array();
     if (failure_.empty() && !response.allFinite()) failure_ = "the factors are not at a maximum of the ELBO";
     if (!failure_.empty()) return;
-    add(response);
+    // If the first move makes other coordinates react, the others will.
+    const bool reacts = add(response);
+    costly_ = (k == 0 && reacts ? kDirections * first : std::ssize(basis_)) > most;
+    if (costly_) return;
     moved.push_back(std::move(response));
     followed.push_back(std::move(means));
   }
@@ -292,23 +312,17 @@ std::int64_t response_numbers(Instance& instance, const Analysed& analysed) {
   return out;
 }
 
-bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
-  if (analysed.schedule.conditionals.blocks.size() < 2) return false;  // a factor alone is the posterior
+std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
+  if (analysed.schedule.conditionals.blocks.size() < 2) return 0;  // a factor alone is the posterior
   const std::int64_t numbers = response_numbers(instance, analysed);
+  if (numbers > kFewNumbers) return 0;
   const Engine& engine = instance.engine();
-  double operations = 0;    // of a sweep
-  std::int64_t others = 0;  // steps that infer what has no coordinates: several need rounds
-  for (const StepRow& s : engine.steps()) {
-    const auto& blocks = analysed.schedule.conditionals.blocks;
-    const bool moved = !s.stage && s.block >= 0 && !analysed.schedule.stage_of[static_cast<std::size_t>(s.block)] &&
-                       why_no_coordinates(blocks[static_cast<std::size_t>(s.block)]).empty();
-    others += moved || s.refresh ? 0 : 1;
+  double operations = 1;  // of a sweep
+  for (const StepRow& s : engine.steps())
     operations += static_cast<double>(s.outside) +
                   (s.stage ? static_cast<double>(s.operations) * static_cast<double>(engine.extent(s.items)) : 0);
-  }
-  const std::int64_t visits = kVisits * numbers * (others > 1 ? kRoundsOfOthers : 1);
-  return numbers > 0 && numbers <= kFewNumbers &&
-         (visits * kSweepsToOne <= sweeps || static_cast<double>(visits) * operations <= kFewOperations);
+  const std::int64_t most = std::max(sweeps / kSweepsToOne, static_cast<std::int64_t>(kFewOperations / operations));
+  return numbers > 0 && kVisits * numbers * rounds_of_visit(engine, analysed) <= most ? most : 0;
 }
 
 std::string left_as_they_are(const LinearResponse& response) {
@@ -354,8 +368,13 @@ std::vector<NamedArray> arrays_of(const LinearResponse& response) {
   return out;
 }
 
-LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most) {
+LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most, std::int64_t visits) {
   LinearResponse out;
+  const auto too_often = [&out](bool costly) {
+    if (costly) out.failure = "it would visit the items too often";
+    return out.costly = costly;
+  };
+  if (too_often(visits == 0)) return out;
   if (const std::int64_t numbers = response_numbers(instance, analysed); numbers > most) {
     out.failure = fmt::format("the global variables have {} numbers, of {} at most", numbers, most);
     return out;
@@ -371,8 +390,9 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
   for (const FactorNumbers& n : numbers)
     for (std::size_t k = 0; k < n.where.size(); ++k)
       gradients.push_back(gradient_of(solution, n, k));
-  const ResponseSpace space(solution, gradients);
+  const ResponseSpace space(solution, gradients, visits / (kVisits * rounds_of_visit(instance.engine(), analysed)));
   out.failure = space.failure();
+  if (too_often(space.costly())) return out;
   if (!out.failure.empty()) return out;
   for (const FactorNumbers& n : numbers) {
     const MovablePart& part = solution.parts()[n.part];

@@ -3,6 +3,7 @@
 // the true variance (Giordano, Broderick & Jordan 2018, Covariances, robustness, and variational Bayes).
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct LinearResponse {
   /// in W z are: the results leave these directions out. Empty: there are none.
   std::vector<std::string> curved = {};
   std::string failure;  // why there is no result at all, as a clause for a message; empty: there is one
+  bool costly = false;  // true: there is none because it would visit the items too often
 };
 
 /// If the global variables have more numbers than this in all, there is no linear response, which takes several sweeps
@@ -55,15 +57,17 @@ inline constexpr std::int64_t kMostNumbers = 2000;
 ///
 /// A direction in which the ELBO falls by much more than a quadratic form does, one standard deviation away, has no
 /// standard deviation of its own: an orbit of rotations is curved. Along it the factors are left as they are.
-LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers);
+/// It fails with `costly` if it would visit the items more than `visits` times.
+LinearResponse linear_response(Instance& instance, const Analysed& analysed, std::int64_t most = kMostNumbers,
+                               std::int64_t visits = std::numeric_limits<std::int64_t>::max());
 
 /// Returns how many numbers of global variables linear response is found for, which bounds its cost. Chains of numbers,
 /// which have it too, are not counted.
 std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
-/// Returns true if linear_response() takes little work: there are at most 200 numbers, and it makes at most half of the
-/// sweeps that the fit has made (`sweeps`), or few operations in all. False if there is nothing to correct: no numbers,
-/// or one block only. It does not depend on the speed of the machine.
-bool is_response_cheap(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
+/// Returns how many visits of the items linear_response() may make to take little work: half of the sweeps that the fit
+/// has made (`sweeps`), or few operations in all. 0 if the least that it needs is more, if there are over 200 numbers,
+/// or if there is nothing to correct: no numbers, or one block only. It does not depend on the speed of the machine.
+std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
 
 /// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear
 /// response: which is narrowest, and which others are too narrow. Returns an empty text otherwise.

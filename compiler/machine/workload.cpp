@@ -54,8 +54,10 @@ class Count {
   /// Returns the operations of a block of statements.
   double block(const loops::Block& statements) {
     double out = 0;
-    for (const loops::Stmt& s : statements)
+    for (const loops::Stmt& s : statements) {
+      counted_.clear();
       out += std::visit([&](const auto& node) { return of(node); }, s.node);
+    }
     return out;
   }
 
@@ -69,12 +71,10 @@ class Count {
     return static_cast<double>(size.constant >= 0 ? size.constant : values_[static_cast<std::size_t>(size.slot)]);
   }
 
-  /// Returns the operations of an expression; each expression is counted once.
+  /// Returns the operations of an expression; each expression of a statement is counted once.
   double expr(ExprId id) {
-    if (const auto it = exprs_.find(id); it != exprs_.end()) return it->second;
-    const double cost = std::visit([&](const auto& node) { return of(node); }, p_[id].node);
-    exprs_[id] = cost;
-    return cost;
+    if (!counted_.insert(id).second) return 0;
+    return std::visit([&](const auto& node) { return of(node); }, p_[id].node);
   }
   /// Returns the operations of several expressions.
   double all(const std::vector<ExprId>& ids) {
@@ -141,7 +141,7 @@ class Count {
   const Program& p_;
   const std::vector<std::int64_t>& values_;
   std::map<BufferId, double> row_lengths_;  // average row length, by buffer of row offsets
-  std::map<ExprId, double> exprs_;
+  std::set<ExprId> counted_;                // of the statement
 };
 
 /// Returns the loop over the items, which is the last loop of a function; null if there is none.

@@ -98,7 +98,7 @@ class FunctionLowering {
   void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
   /// statements can neither fail nor leave a loop. `tier`: the value of kTier (lower.h) that the function gets; it is
-  /// kOnce instead if the statements are outside of loops and contain none.
+  /// kOnce instead if the statements are outside of loops and contain none. Without a `tier`, the whole pipeline runs.
   llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* tier);
   /// Emits code that leaves the loop or the function if the status that an outlined function returned is not 0. A null
   /// `status` emits nothing.
@@ -157,6 +157,9 @@ class FunctionLowering {
   bool is_cheap(const loops::Stmt& statement) const;
   /// Emits the statements of a block; as functions of their own if there are more than kWholeBlock.
   void lower(const loops::Block& block);
+  /// Emits statements one after another. In code that is optimised little, those that are costly become functions of
+  /// their own, which get the whole pipeline.
+  void lower(std::span<const loops::Stmt> statements);
   /// Emits a loop: as a transposition (transpose_of), as vectors (width_of), or in the form that shape_of() chooses,
   /// unrolled or as one or two loops with hints for LLVM.
   void lower(const loops::For& node);
@@ -253,6 +256,7 @@ class FunctionLowering {
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // value of a scalar, or the stack slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;               // scalars whose entry in values_ is a slot
+  UpperBounds bounds_;                                        // of the indices of loops with constant bounds
   std::vector<llvm::Value*> buffers_;  // by buffer: address of the first element; null if it is not used here
   std::unordered_map<llvm::Value*, llvm::Value*> laundered_addresses_;  // results of laundered_address(), by address
   std::vector<llvm::Value*> sizes_;                                     // by size: its value if it is read at run time

@@ -30,10 +30,15 @@ constexpr Threshold<std::int64_t> kFunctionNodes("native.loop_shape.function_nod
 /// The least nodes of a long body. LLVM vectorises it by one vector at a time, and shorter ones by up to four. Masking
 /// the last iterations of a long body costs less than a copy of it.
 constexpr Threshold<std::int64_t> kLongBodyNodes("native.loop_shape.long_body_nodes", 40);
+/// The most iterations of a loop of varying length whose last ones are masked, since one by one they would take longer
+/// than the vectors before them.
+constexpr Threshold<std::int64_t> kShortRow("native.loop_shape.short_row", 256);
 /// The most nodes that a call of a function evaluates which is optimised little: they take some microseconds.
 constexpr Threshold<std::int64_t> kLittleWork("native.loop_shape.little_work", 64'000);
 /// The most nodes that one execution of a statement evaluates which is optimised little.
 constexpr Threshold<std::int64_t> kLittleOfStatement("native.loop_shape.little_of_statement", 6'400);
+/// The least nodes in loops inside of a loop over data, an iteration, for which optimising it pays in a cold function.
+constexpr Threshold<std::int64_t> kMuchOfItem("native.loop_shape.much_of_item", 4'000);
 /// The most nodes of a call of a function whose nests LLVM does not unroll: it takes less than a millisecond.
 constexpr Threshold<std::int64_t> kSomeWork("native.loop_shape.some_work", 4'000'000);
 /// Counts are cut off here, so that products of them do not overflow.
@@ -143,6 +148,22 @@ bool runs_along(const Program& program, const For& loop) {
   return std::ranges::all_of(accesses.all(), [&](const auto& x) { return std::ranges::all_of(x.second, is_along); });
 }
 
+/// Returns an upper bound of an integer expression, from upper bounds of scalars; nullopt if there is none.
+std::optional<std::int64_t> largest(const Program& program, ExprId id, const UpperBounds& bounds) {
+  const Expr& e = program[id];
+  if (const auto* x = std::get_if<ConstI>(&e.node)) return x->value;
+  if (const auto* x = std::get_if<Get>(&e.node)) {
+    const auto bound = bounds.find(x->scalar);
+    return bound == bounds.end() ? std::nullopt : std::optional(bound->second);
+  }
+  const auto* x = std::get_if<Binary>(&e.node);
+  if (!x) return std::nullopt;
+  const auto l = largest(program, x->left, bounds), r = largest(program, x->right, bounds);
+  if (x->op == BinaryOp::add && l && r) return *l + *r;
+  if (x->op == BinaryOp::minimum && (l || r)) return std::min(l.value_or(kMuchWork), r.value_or(kMuchWork));
+  return std::nullopt;
+}
+
 /// Counts the nodes that a call evaluates at most, if no loop's length depends on data.
 class Work {
  public:
@@ -161,25 +182,9 @@ class Work {
   }
 
  private:
-  /// Returns an upper bound of an integer expression; nullopt if there is none.
-  std::optional<std::int64_t> largest(ExprId id) const {
-    const Expr& e = program_[id];
-    if (const auto* x = std::get_if<ConstI>(&e.node)) return x->value;
-    if (const auto* x = std::get_if<Get>(&e.node)) {
-      const auto bound = largest_.find(x->scalar);
-      return bound == largest_.end() ? std::nullopt : std::optional(bound->second);
-    }
-    const auto* x = std::get_if<Binary>(&e.node);
-    if (!x) return std::nullopt;
-    const auto l = largest(x->left), r = largest(x->right);
-    if (x->op == BinaryOp::add && l && r) return *l + *r;
-    if (x->op == BinaryOp::minimum && (l || r)) return std::min(l.value_or(kMuchWork), r.value_or(kMuchWork));
-    return std::nullopt;
-  }
-
   /// The functions `nodes` return the nodes that a statement evaluates, and clear bounded_ if data decide.
   std::int64_t nodes(const For& loop) {
-    const auto end = largest(loop.end);
+    const auto end = largest(program_, loop.end, largest_);
     bounded_ = bounded_ && end;
     if (!bounded_) return 0;
     const std::int64_t length = std::max<std::int64_t>(0, *end - literal(program_, loop.begin).value_or(0));
@@ -213,8 +218,8 @@ class Work {
   }
 
   const Program& program_;
-  std::map<ScalarId, std::int64_t> largest_;  // upper bounds of scalars
-  bool bounded_ = true;                       // true while no loop's length depends on data
+  UpperBounds largest_;  // of scalars
+  bool bounded_ = true;  // true while no loop's length depends on data
 };
 
 /// Returns true if a call of function number `function` evaluates at most so many nodes whatever the data are.
@@ -230,7 +235,7 @@ bool does_at_most(const Program& program, std::size_t function, std::int64_t mos
 
 }  // namespace
 
-LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPadding* spare) {
+LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPadding* spare, const UpperBounds& bounds) {
   LoopShape shape;
   shape.trips = trip_count(program, loop);
   const Measure body = measure(program, loop.body, lanes);
@@ -239,8 +244,9 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPaddi
   if (spare && shape.trips && shape.innermost) *shape.trips += spare->extra_trips(loop, lanes);
   // Scratch that iterations share makes them dependent, until it is private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
+  const bool is_short = largest(program, loop.end, bounds).value_or(kMuchWork) <= program.thresholds[kShortRow];
   shape.masked = !shape.trips && shape.innermost && !body.has_break &&
-                 body.nodes >= program.thresholds[kLongBodyNodes] && runs_along(program, loop);
+                 (is_short || body.nodes >= program.thresholds[kLongBodyNodes]) && runs_along(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   if (shape.parallel && trips >= program.thresholds[kFewestTogether] && 2 * trips == lanes &&
@@ -316,6 +322,24 @@ bool keeps_nests(const Program& program, std::size_t function) {
 bool is_cheap_code(const Program& program, const Stmt& statement) {
   const auto nodes = Work(program).of({&statement, 1});
   return nodes && *nodes <= program.thresholds[kLittleOfStatement];
+}
+
+bool is_costly_code(const Program& program, const Stmt& statement) {
+  const auto in = [&](const Block& block) {
+    return std::ranges::any_of(block, [&](const Stmt& s) { return is_costly_code(program, s); });
+  };
+  if (const auto* branch = std::get_if<If>(&statement.node)) return in(branch->then_block) || in(branch->else_block);
+  const auto* loop = std::get_if<For>(&statement.node);
+  if (!loop) return false;
+  std::int64_t nodes = 0;  // of the loops inside
+  bool bounded = !trip_count(program, *loop);
+  for (const Stmt& s : loop->body) {
+    if (!std::holds_alternative<For>(s.node)) continue;
+    const auto inside = Work(program).of({&s, 1});
+    bounded = bounded && inside;
+    nodes += inside.value_or(0);
+  }
+  return bounded ? nodes >= program.thresholds[kMuchOfItem] : in(loop->body);
 }
 
 std::size_t statement_count(const Block& block) {

@@ -30,9 +30,13 @@ struct LoopShape {
 /// Returns how many numbers of this type fit in a vector that holds `lanes` doubles.
 constexpr int lanes_of(loops::Type element, int lanes) { return element == loops::Type::f32 ? 2 * lanes : lanes; }
 
+/// Upper bounds of integer scalars.
+using UpperBounds = std::map<loops::ScalarId, std::int64_t>;
+
 /// Returns how the loop is to be emitted. `lanes`: doubles in a vector of the target. If `spare` is given, an innermost
-/// loop may get extra iterations that change nothing (padded_trips.h).
-LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, TripPadding* spare = nullptr);
+/// loop may get extra iterations that change nothing (padded_trips.h). `bounds`: of the indices of loops around.
+LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, TripPadding* spare = nullptr,
+                   const UpperBounds& bounds = {});
 
 /// Returns the shape without what makes code larger, for code that is optimised little: no copies of the body except
 /// for a loop of one vector or one iteration, and no tail. `lanes`: doubles in a vector of the target.
@@ -63,8 +67,8 @@ struct Uses {
 /// own.
 Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
 
-/// Returns true if function number `function` of the program is optimised little: it is cold, or a call evaluates at
-/// most 64,000 nodes whatever the data are, which takes some microseconds.
+/// Returns true if function number `function` of the program is optimised little, apart from its costly statements: it
+/// is cold, or a call evaluates at most 64,000 nodes whatever the data are, which takes some microseconds.
 bool is_cheap_code(const loops::Program& program, std::size_t function);
 
 /// Returns true if LLVM is not asked to unroll nests of loops in function number `function` of the program: a call
@@ -75,6 +79,10 @@ bool keeps_nests(const loops::Program& program, std::size_t function);
 /// Returns true if the statement does so little work that optimising it does not pay: one execution evaluates at most
 /// 6,400 nodes whatever the data are.
 bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);
+
+/// Returns true if optimising the statement pays even if it runs only once a fit: an iteration of a loop whose length
+/// data decide evaluates at least 4,000 nodes in loops.
+bool is_costly_code(const loops::Program& program, const loops::Stmt& statement);
 
 /// Returns the number of statements in the block and in all blocks inside it, which decides where large blocks are
 /// divided.

@@ -24,14 +24,22 @@ bool FunctionLowering::is_cheap(const loops::Stmt& statement) const {
 
 void FunctionLowering::lower(const loops::Block& block) {
   if (block.size() > program_.thresholds[kWholeBlock]) return outline_block(block);
-  for (const loops::Stmt& statement : block) {
+  lower(std::span(block));
+  evaluated_.clear();
+}
+
+void FunctionLowering::lower(std::span<const loops::Stmt> statements) {
+  for (const loops::Stmt& statement : statements) {
     evaluated_.clear();
     other_evaluated_.clear();
+    if (low_tier_ && is_costly_code(program_, statement)) {
+      exit_on(call_outlined({&statement, 1}, nullptr));
+      continue;
+    }
     const bool all = std::exchange(low_tier_, low_tier_ || is_cheap(statement));
     std::visit([&](const auto& node) { lower(node); }, statement.node);
     low_tier_ = all;
   }
-  evaluated_.clear();
 }
 
 llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode* access_group) {
@@ -106,7 +114,7 @@ void FunctionLowering::lower(const loops::For& node) {
     grouped_loop_ = &node;
     prefetched_.clear();
   }
-  LoopShape shape = shape_of(program_, node, lanes_, low_tier_ ? nullptr : &spare_);
+  LoopShape shape = shape_of(program_, node, lanes_, low_tier_ ? nullptr : &spare_, bounds_);
   if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   if (low_tier_) shape = small(shape, lanes_);
   if (function_.hasFnAttribute(kKeepsNests)) shape = without_nests(shape);
@@ -119,6 +127,7 @@ void FunctionLowering::lower(const loops::For& node) {
   llvm::Value* begin = eval(node.begin);
   llvm::Value* end =
       shape.trips ? b_.CreateAdd(begin, b_.getInt64(static_cast<std::uint64_t>(*shape.trips))) : eval(node.end);
+  if (shape.trips) bounds_[node.index] = std::get<loops::ConstI>(program_[node.begin].node).value + *shape.trips - 1;
   const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
     values_[node.index] = index;

@@ -133,7 +133,8 @@ llvm::Value* FunctionLowering::call_outlined(Part statements, const char* tier) 
   part->addFnAttr(llvm::Attribute::NoInline);
   // Outside of loops, and without a loop in it, a part executes each instruction at most once a call.
   const bool once = !loop_exit_ && std::ranges::none_of(statements, [](const loops::Stmt& s) { return has_loop(s); });
-  if (once) part->addFnAttr(kTier, kOnce);
+  if (!tier) part->removeFnAttr(kTier);
+  else if (once) part->addFnAttr(kTier, kOnce);
   else if (!low_tier_) part->addFnAttr(kTier, tier);
   for (llvm::Argument& argument : part->args()) {
     if (!argument.getType()->isPointerTy()) continue;
@@ -182,10 +183,7 @@ void FunctionLowering::lower_outlined(Part statements, const Uses& uses, const F
   bind_sizes();
   bind_buffers(uses_of(program_, statements, false));
   llvm::BasicBlock* leave = loop_exit_ = new_block("leave");
-  for (const loops::Stmt& s : statements) {
-    evaluated_.clear();
-    std::visit([&](const auto& node) { lower(node); }, s.node);
-  }
+  lower(statements);
   b_.CreateRet(b_.getInt32(0));
   if (leave->use_empty()) {
     leave->eraseFromParent();

@@ -33,6 +33,12 @@ constexpr double kUnrolled = 3;
 /// The least number of iterations of a loop that counts as long there.
 constexpr Threshold<double> kLongLoop("vectorise_short_items.long", 32);
 
+/// The additions of an item to one number, one after another, from which on two vectors of items run together, so that
+/// one adds while the other waits; four vectors from eight times as many on.
+constexpr Threshold<double> kAdditions("vectorise_short_items.additions", 64);
+/// The most numbers of rows of vectors that run together: 16 KB.
+constexpr Threshold<double> kNearNumbers("vectorise_short_items.near_numbers", 2048);
+
 /// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {
  public:
@@ -46,6 +52,11 @@ class Estimate {
   bool gains(double elements) const {
     return fits_ && ((loops_ && sums_ && is_hard_) || region_trip_count_) &&
            lane_cost_ + kTransposedCost * elements <= p_.thresholds[kGain] * loop_cost_;
+  }
+  /// Returns how many vectors of items run together.
+  std::int64_t vectors() const {
+    const double most = p_.thresholds[kAdditions];
+    return region_trip_count_ || longest_sum_ < most ? 1 : longest_sum_ < 8 * most ? 2 : 4;
   }
 
  private:
@@ -75,6 +86,7 @@ class Estimate {
   /// Adds the operations of one statement to both estimates.
   void statement(const Stmt& s, const LoopContext& around) {
     const auto* x = std::get_if<Store>(&s.node);
+    if (x && x->accumulate && x->indices.empty()) longest_sum_ = std::max(longest_sum_, around.times);
     sums_ = sums_ || (x && x->accumulate && p_[x->buffer].role == Role::statistic);
     const int calls = count(s, [&](ExprId e) { return is_function_call(p_, e); });
     is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
@@ -94,12 +106,19 @@ class Estimate {
     return constant_trip_count(x).value_or(std::max(1.0, outer / 2));
   }
 
-  /// Returns true if all loops inside are short enough to be unrolled, so that vectors lie along this one.
+  /// Returns true if vectors lie along this loop: all loops inside are short enough to be unrolled, and with some
+  /// inside, no store is strided.
   bool is_innermost(const For& x, double length) const {
-    bool found = true;
+    bool found = true, nested = false;
     each_statement(x.body, [&](const Stmt& s) {
       const auto* loop = std::get_if<For>(&s.node);
+      nested = nested || (loop && trip_count(*loop, length) > 1);
       found = found && (!loop || trip_count(*loop, length) <= (length >= p_.thresholds[kLongLoop] ? kUnrolled : 1));
+    });
+    if (!found || !nested) return found;
+    each_access(p_, x.body, [&](AccessKind kind, BufferId, const std::vector<ExprId>& at) {
+      found = found && (kind == AccessKind::load || at.empty() ||
+                        std::none_of(at.begin(), at.end() - 1, [&](ExprId e) { return mentions(p_, e, {x.index}); }));
     });
     return found;
   }
@@ -142,6 +161,7 @@ class Estimate {
   const std::optional<std::int64_t>
       region_trip_count_;                 // trip count of a parallel region, if the loop is one with a constant count
   double loop_cost_ = 0, lane_cost_ = 0;  // estimates for vectors along inner loops, and for lanes of items
+  double longest_sum_ = 0;                // most additions to one number, one after another
   bool fits_ = true, loops_ = false, sums_ = false;
   bool is_hard_ = false;  // true if LLVM would not vectorise over items: loops in loops, functions, failures
 };
@@ -165,7 +185,11 @@ std::optional<VectorForm> transposed_lane_form(const Program& p, const For& loop
   for (const IterationRow& row : iteration_rows(p, varying, loop))
     elements += static_cast<double>(row_elements(p, row.array) * (row.copy_in + (row.copy_out && estimate.of_phase())));
   if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(elements)) return {};
-  return VectorForm{.width = kLanes, .unrolled = false, .min_group = kLanes, .transposes_rows = true};
+  // The rows of all items together stay in the nearest cache.
+  std::int64_t width = kLanes * estimate.vectors();
+  while (width > kLanes && elements * static_cast<double>(width) > p.thresholds[kNearNumbers])
+    width /= 2;
+  return VectorForm{.width = width, .unrolled = false, .min_group = width, .transposes_rows = true};
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ const std::vector<ThresholdCase> kOfLoops{
     {"outline_parallel_loops.few_iterations", {0, 1, 2, 3, 1e9}},
     {"vectorise_short_items.gain", {0, 1e9}},
     {"vectorise_short_items.long", {0, 2, 1e9}},
+    {"vectorise_short_items.additions", {0, 1e9}},
+    {"vectorise_short_items.near_numbers", {0, 1e9}, "vectorise_short_items.additions=0"},
     {"bucket_by_length.window", {8, 16, 1024}},
     {"jam_steps.deep", {1, 2, 100}},
     {"latency.longest", {0, 1, 3, 1e9}, kInBlocks},
@@ -78,6 +80,8 @@ const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.little_work", {0, 1e12}},
     {"native.loop_shape.some_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
+    {"native.loop_shape.much_of_item", {0, 1e12}},
+    {"native.loop_shape.short_row", {0, 1e9}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
     {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.outlining.part_statements=4"},
     {"native.outlining.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block

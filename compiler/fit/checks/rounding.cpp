@@ -18,6 +18,9 @@ namespace {
 
 /// How many perturbed sweeps are compared with the plain one.
 constexpr std::uint64_t kPerturbations = 3;
+/// A perturbed sweep that moves everything by less than this share of the limit for a warning is the last: that the
+/// others move something by so many times as much is next to impossible.
+constexpr double kFarBelow = 1e-3;
 /// Factors that far data couple more strongly than this are reported: their sds are below 0.44 of the true ones.
 constexpr double kTied = 0.9;
 
@@ -81,13 +84,14 @@ struct Swept {
   double elbo = 0;
 };
 
-/// Makes one sweep over `data` from `state`; `perturbation` selects a perturbation of the sums, nullopt none. Returns
-/// nullopt if the sweep fails.
-std::optional<Swept> swept(Instance& instance, const Arrays& state, const BoundData& data, bool locals,
-                           const SweepOptions& options, std::optional<std::uint64_t> perturbation) {
+/// Makes one sweep from `state`, over perturbed data and sums of them; with no `perturbation`, over the data in place.
+/// Returns nullopt if the sweep fails.
+std::optional<Swept> swept(Instance& instance, const Analysed& analysed, const Arrays& state, const BoundData& data,
+                           bool locals, const SweepOptions& options, std::optional<std::uint64_t> perturbation) {
   const Engine& engine = instance.engine();
   engine.load(state);
-  if (!instance.replace(data)) return std::nullopt;
+  if (perturbation ? !instance.replace(perturbed(analysed.model, data, *perturbation)) : engine.prepare() != 0)
+    return std::nullopt;
   if (perturbation) nudge_sums(engine, *perturbation);
   // A window contains the factors of other items, so statistics are formed by a sweep over the items.
   const bool in_memory =
@@ -160,14 +164,14 @@ bool has_real_data(const model::Model& m) {
 }
 
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                 const SweepOptions& options) {
+                                 const SweepOptions& options, double digits) {
   const Arrays state = instance.engine().save();
   Rounding out;
   bool failed = false;
-  const std::optional<Swept> as_is = swept(instance, state, data, locals, options, std::nullopt);
+  const std::optional<Swept> as_is = swept(instance, analysed, state, data, locals, options, std::nullopt);
   failed = !as_is;
   for (std::uint64_t k = 0; k < kPerturbations && !failed; ++k) {
-    const auto rerun = swept(instance, state, perturbed(analysed.model, data, k), locals, options, k);
+    const auto rerun = swept(instance, analysed, state, data, locals, options, k);
     failed = !rerun;
     if (failed) break;
     const double nats = std::abs(as_is->elbo - rerun->elbo);
@@ -180,6 +184,7 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
       out.moved = x;
       out.name = r.name;
     }
+    if (out.moved < kFarBelow * digits) break;
   }
   failed = !instance.replace(data) || failed;
   instance.engine().load(state);
@@ -194,7 +199,8 @@ std::string far_column_clause(const std::vector<IllScaledColumn>& far) {
 std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
                                                 bool locals, const std::vector<IllScaledColumn>& far,
                                                 const SweepOptions& options, const RoundingLimits& bar) {
-  const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
+  const std::optional<Rounding> found =
+      rounding(instance, analysed, data, locals, options, far.empty() ? bar.digits : 0);
   if (!found)
     return PrecisionProblem{"the factors are lost in rounding: data that differ in their last digits leave them none" +
                             far_column_clause(far)};

@@ -37,10 +37,11 @@ inline constexpr double kMaxElboChange = 1e-2;
 
 /// Measures the effect of changed last bits on a sweep from the current factors: on the ELBO, and on the means and
 /// standard deviations of the continuous variables of the model's text. Local variables are included if `locals`. The
-/// same changes are made at each call, and the state of the instance is restored. Returns nullopt if a sweep fails, or
-/// if a result is not a number.
+/// bits are changed three times, or once if that moves nothing by a thousandth of `digits`. The same changes are made
+/// at each call, and the state of the instance is restored. Returns nullopt if a sweep fails, or if a result is not a
+/// number.
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                 const SweepOptions& options);
+                                 const SweepOptions& options, double digits);
 
 /// Returns true if some data (observed values or covariates) are real numbers or vectors. Without such data a solution
 /// need not be checked for rounding: only squares of real numbers lose digits.

@@ -101,6 +101,28 @@ def vectors():
 
 
 @check
+def probits():
+    """A default fit of a probit regression, whose auxiliary variables narrow the factors: the curvature at the mode has its covariance."""
+    n, d = 5000, 12
+    x, w, b = RNG.normal(0, 1, (n, d)), RNG.normal(0, 0.4, d), 0.3
+    y = (x @ w + b + RNG.normal(0, 1, n) > 0).astype(int)
+    f = Folder("""model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.04) over d;
+      b ~ Normal(mean = 0, precision = 0.04); observe y[n] ~ Bernoulli(probit(dot(w, x[n]) + b)); guide joint(w, b); }""", {"x": x, "y": y})
+    design, prior = np.concatenate([x, np.ones((n, 1))], 1) * (2 * y - 1)[:, None], 0.04 * np.eye(d + 1)
+    at = np.zeros(d + 1)
+    for _ in range(50):
+        score = design @ at
+        mills = np.exp(stats.norm.logpdf(score) - stats.norm.logcdf(score))
+        curvature = (design.T * (mills * (mills + score))) @ design + prior
+        at += np.linalg.solve(curvature, design.T @ mills - prior @ at)
+    want, sds = normal_sds(curvature), arrays(f.at("fit/sds.npz"))
+    off = relative(np.append(sds["w.sd"], sds["b.sd"]), want)
+    narrow = normal_sds(f.posterior["w.precision"]) / want[:d]
+    assert off < 1e-6 and np.all(narrow < 0.9), (off, narrow)
+    return f"to {off:.0e}"
+
+
+@check
 def groups():
     """Group means about a common mean, all variances known: a Normal posterior of nine numbers, and local variables too."""
     g, n = 8, 4
