@@ -19,11 +19,10 @@ target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 
 # The presets compile several sources of a library as one (LEHR_UNITY): half of the time of a source is its headers.
 # Compiled alone are libraries of one source, and sources that a program may leave out because it has others of its own:
-# runtime/result.cpp in the library, other_targets.cpp in the wheel, and in a test what lehr_native has, too (target.cpp,
-# link.cpp, embed.cpp).
+# runtime/result.cpp in the library, other_targets.cpp in the wheel.
 set(LEHR_UNITY_BATCH 20 CACHE STRING "Sources that LEHR_UNITY compiles as one")
 set(lehr_targets_apart lehr_driver_bitcode lehr_headers lehr_library)
-set(lehr_sources_apart result.cpp other_targets.cpp target.cpp link.cpp embed.cpp)
+set(lehr_sources_apart result.cpp other_targets.cpp)
 if(LEHR_UNITY)
   target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()
