@@ -4,26 +4,32 @@
 set(lehr_headers_of_std
     <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional> <set> <span>
     <string> <string_view> <unordered_map> <utility> <variant> <vector>)
-set(lehr_headers_of_all ${lehr_headers_of_std} <fmt/format.h> <fmt/ranges.h>)
+set(lehr_headers_of_all ${lehr_headers_of_std} <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
+set(lehr_headers_of_quick ${lehr_headers_of_all} <CLI/CLI.hpp>)
 
 # g++ 12 forgets that these are no sources of ours, and sees copies out of bounds in std::string that are none.
 if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   target_compile_options(lehr_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
-# Libraries share one file.
+# Code that a command passes once is compiled for the time of the build.
+set(lehr_quick_level $<IF:$<CONFIG:Debug>,-O0,-O1>)
+
+# Libraries share one file a level: g++ compiles a source at the level of its precompiled header, whatever the command says.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
-add_library(lehr_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
-target_link_libraries(lehr_headers PRIVATE lehr_flags fmt::fmt)
-target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
+foreach(kind all quick)
+  add_library(lehr_headers_${kind} OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
+  target_link_libraries(lehr_headers_${kind} PRIVATE lehr_flags fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_precompile_headers(lehr_headers_${kind} PRIVATE ${lehr_headers_of_${kind}})
+endforeach()
+target_compile_options(lehr_headers_quick PRIVATE ${lehr_quick_level})
 
 # The presets compile several sources of a library as one (LEHR_UNITY): half of the time of a source is its headers.
 # Compiled alone are libraries of one source, and sources that a program may leave out because it has others of its own:
-# runtime/result.cpp in the library, other_targets.cpp in the wheel, and in a test what lehr_native has, too (target.cpp,
-# link.cpp, embed.cpp).
-set(LEHR_UNITY_BATCH 20 CACHE STRING "Sources that LEHR_UNITY compiles as one")
-set(lehr_targets_apart lehr_driver_bitcode lehr_headers lehr_library)
-set(lehr_sources_apart result.cpp other_targets.cpp target.cpp link.cpp embed.cpp)
+# runtime/result.cpp in the library, other_targets.cpp in the wheel.
+set(LEHR_UNITY_BATCH 22 CACHE STRING "Sources that LEHR_UNITY compiles as one")
+set(lehr_targets_apart lehr_driver_bitcode lehr_headers_all lehr_headers_quick lehr_library)
+set(lehr_sources_apart result.cpp other_targets.cpp)
 if(LEHR_UNITY)
   target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()
@@ -51,11 +57,12 @@ function(lehr_share_headers folder)
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
     get_target_property(options ${target} COMPILE_OPTIONS)
-    # g++ compiles a source at the level of its precompiled header, whatever the command says.
-    if(type STREQUAL STATIC_LIBRARY AND NOT options MATCHES "-O3")
-      target_precompile_headers(${target} REUSE_FROM lehr_headers)
+    if(options MATCHES "-O1" AND NOT type STREQUAL SHARED_LIBRARY)
+      target_precompile_headers(${target} REUSE_FROM lehr_headers_quick)
+    elseif(type MATCHES "STATIC_LIBRARY|MODULE_LIBRARY" AND NOT options MATCHES "-O3")
+      target_precompile_headers(${target} REUSE_FROM lehr_headers_all)
     endif()
-    if(LEHR_UNITY AND type MATCHES "STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE" AND NOT target IN_LIST lehr_targets_apart)
+    if(LEHR_UNITY AND NOT type MATCHES "SHARED_LIBRARY|INTERFACE_LIBRARY|UTILITY" AND NOT target IN_LIST lehr_targets_apart)
       lehr_unite_sources(${target})
     endif()
   endforeach()
@@ -65,7 +72,7 @@ function(lehr_share_headers folder)
   endforeach()
 endfunction()
 
-# Code that a command passes once is compiled for the time of the build: for all targets of a folder that are added later.
+# For all targets of a folder that are added later.
 macro(lehr_compile_quickly)
-  add_compile_options($<IF:$<CONFIG:Debug>,-O0,-O1>)
+  add_compile_options(${lehr_quick_level})
 endmacro()
