@@ -80,8 +80,9 @@ class Printer {
     return {fmt::format("{} {} {}", expr(n.left, row.precedence), row.name, expr(n.right, row.precedence + 1)),
             row.precedence};
   }
+  // With its namespace, since a std::string finds std::quoted, too.
   Text node_text(const Expr&, const Random& n) {
-    return {fmt::format("{}({}; {}, {}, {}; {}, {})", name_of(n.noise), quoted(program_[n.key].name), n.site,
+    return {fmt::format("{}({}; {}, {}, {}; {}, {})", name_of(n.noise), loops::quoted(program_[n.key].name), n.site,
                         expr(n.element), expr(n.component), expr(n.a), expr(n.b)),
             kAtom};
   }
@@ -96,7 +97,7 @@ class Printer {
 
   /// Returns the text of an array element.
   std::string element(BufferId buffer, const std::vector<ExprId>& indices) {
-    std::string result = quoted(program_[buffer].name) + "[";
+    std::string result = loops::quoted(program_[buffer].name) + "[";
     for (std::size_t axis = 0; axis < indices.size(); ++axis)
       result += (axis ? ", " : "") + expr(indices[axis]);
     return result + "]";
@@ -104,7 +105,7 @@ class Printer {
 
   /// Returns the text of a buffer: name, axes, type, role, and what else is declared of it.
   std::string declaration(const Buffer& buffer) {
-    std::string result = quoted(buffer.name) + "[";
+    std::string result = loops::quoted(buffer.name) + "[";
     for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis)
       result += (axis ? ", " : "") + size_names_[buffer.axes[axis].index()];
     result += fmt::format("] : {} {}", name_of(buffer.element), name_of(buffer.role));
@@ -116,7 +117,7 @@ class Printer {
   void print_demand_flags() {
     for (const Demand d : {Demand::item_parameters, Demand::elbo})
       if (const NumberAddress& flag = program_.demand_flags[static_cast<std::size_t>(d)]; flag.buffer.valid())
-        line(fmt::format("demand {} if {}[{}] > 0", name_of(d), quoted(program_[flag.buffer].name), flag.at));
+        line(fmt::format("demand {} if {}[{}] > 0", name_of(d), loops::quoted(program_[flag.buffer].name), flag.at));
   }
 
   void print_function(const Function& function) {
@@ -124,17 +125,17 @@ class Printer {
     for (ScalarId p : function.parameters) {
       parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
     }
-    line(fmt::format("function {}({}){}{}", quoted(function.name), parameters, function.cold ? " cold" : "",
+    line(fmt::format("function {}({}){}{}", loops::quoted(function.name), parameters, function.cold ? " cold" : "",
                      function.f32_allowed ? " f32_allowed" : ""));
     for (BufferId local : function.local_arrays)
-      line("  array " + quoted(program_[local].name));
+      line("  array " + loops::quoted(program_[local].name));
     for (const CachedSums& k : function.cached)
-      line(fmt::format("  before: {} if {}[] = 0", quoted(program_.functions[k.function].name),
-                       quoted(program_[k.valid_flag].name)));
+      line(fmt::format("  before: {} if {}[] = 0", loops::quoted(program_.functions[k.function].name),
+                       loops::quoted(program_[k.valid_flag].name)));
     for (const ParallelRegion& p : function.regions) {
-      const std::string sums = p.sums.valid() ? ", sums in " + quoted(program_[p.sums].name) : "";
-      line(fmt::format("  before: {} for 0 .. {}{}", quoted(program_.functions[p.function].name), expr(p.trip_count),
-                       sums));
+      const std::string sums = p.sums.valid() ? ", sums in " + loops::quoted(program_[p.sums].name) : "";
+      line(fmt::format("  before: {} for 0 .. {}{}", loops::quoted(program_.functions[p.function].name),
+                       expr(p.trip_count), sums));
     }
     block(function.body);
     for (ScalarId p : function.parameters)
@@ -169,7 +170,7 @@ class Printer {
     line(fmt::format("{} {} {}", element(n.buffer, n.indices), n.accumulate ? "+=" : "=", expr(n.value)));
   }
   void statement(const Fill& n, Declared&) {
-    line(fmt::format("fill {}[] = {}", quoted(program_[n.buffer].name), expr(n.value)));
+    line(fmt::format("fill {}[] = {}", loops::quoted(program_[n.buffer].name), expr(n.value)));
   }
   void statement(const If& n, Declared&) {
     line((n.rare ? "rarely if " : "if ") + expr(n.condition));
@@ -191,9 +192,9 @@ class Printer {
 
   /// Returns the name in the form in which the text has it, with a number if the plain name is in use.
   std::string unused(const std::string& plain) {
-    std::string name = quoted(plain);
+    std::string name = loops::quoted(plain);
     for (int k = 2; !in_use_.insert(name).second; ++k)
-      name = quoted(fmt::format("{}_{}", plain, k));
+      name = loops::quoted(fmt::format("{}_{}", plain, k));
     return name;
   }
   /// Enters a scalar into the scope and returns its name.
@@ -206,7 +207,7 @@ class Printer {
   /// Returns the name of a scalar: the plain one if it is not in scope, as in single expressions.
   std::string name(ScalarId scalar) const {
     const auto it = names_.find(scalar);
-    return it == names_.end() ? quoted(program_[scalar].name) : it->second;
+    return it == names_.end() ? loops::quoted(program_[scalar].name) : it->second;
   }
 
   /// Appends a line at the current depth.
