@@ -13,6 +13,7 @@ import numpy as np
 from ._estimator import (BaseEstimator, ClusterMixin, NotFittedError, TransformerMixin, checked, model_file, said,
                          seed_of)
 from ._library import Ragged
+from .errors import DataError, UsageError
 from .model import Model
 
 
@@ -126,13 +127,22 @@ class HMM(_OfColumns):
         self.random_state = random_state
 
     @staticmethod
-    def _data(X: np.ndarray, lengths: Any) -> dict[str, Any]:
-        return {"x": X, "t": np.asarray([len(X)] if lengths is None else lengths, np.int64)}
+    def _data(X: np.ndarray, lengths: Any, y: Any = None) -> dict[str, Any]:
+        """y: what stands at the second position: lengths, or the labels of scikit-learn, one for each row and not used."""
+        if y is not None and (np.shape(y)[:1] != (len(X),) or np.array_equal(y, np.ones(len(X)))):
+            if lengths is not None:
+                raise UsageError("y: error: there are no labels, and lengths are given twice")
+            lengths = y
+        t = np.asarray([len(X)] if lengths is None else lengths)
+        if t.ndim != 1 or t.dtype.kind not in "iuf" or np.any(t != np.trunc(t)) or t.sum() != len(X):
+            raise DataError(f"lengths: error: they are whole numbers whose sum is the number of rows, {len(X)}")
+        return {"x": X, "t": t.astype(np.int64)}
 
     def fit(self, X: Any, y: Any = None, lengths: Any = None) -> "HMM":
-        """X: (steps of all sequences, n_features), finite. lengths: (n_sequences,)."""
+        """X: (steps of all sequences, n_features), finite. lengths: (n_sequences,), at the second position, too."""
         X = checked(self, X, True, ensure_min_samples=2)
-        self._fit_model(Model(model_file("sequences/hmm_gaussian.lehr"), K=self.n_components), self._data(self._scale_by(X), lengths))
+        self._fit_model(Model(model_file("sequences/hmm_gaussian.lehr"), K=self.n_components),
+                        self._data(self._scale_by(X), lengths, y))
         self.start_, self.transitions_ = self._mean("pi"), self._mean("A")
         self.means_ = self.offset_ + self.scale_ * self._mean("mu")
         self.precisions_ = self._mean("tau") / self.scale_**2
@@ -152,7 +162,7 @@ class HMM(_OfColumns):
         """The log predictive density of a number of X, on average, in nats."""
         model = self._fitted()
         X = self._scaled(checked(self, X, False))
-        return model.score(self._data(X, lengths)) - np.log(self.scale_).mean()
+        return model.score(self._data(X, lengths, y)) - np.log(self.scale_).mean()
 
 
 class LDA(TransformerMixin, _Estimator):

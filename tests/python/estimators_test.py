@@ -106,6 +106,16 @@ class Finds(unittest.TestCase):
         self.assertIn(np.mean(found == path), (0, 1))
         self.assertGreater(h.transitions_[0, 0], 0.9)
         np.testing.assert_allclose(h.predict_proba(X, [100, 100]).sum(1), 1)
+        second = lehr.HMM(2).fit(X, [100, 100])  # as hmmlearn has it
+        self.assertEqual((second.elbo_, second.score(X, [100, 100])), (h.elbo_, h.score(X, lengths=[100, 100])))
+        self.assertNotEqual(h.score(X), h.score(X, [100, 100]))
+        self.assertEqual(lehr.HMM(2).fit(X, path).elbo_, lehr.HMM(2).fit(X).elbo_)  # labels, as scikit-learn's pipelines pass them
+        for wrong in ([100, 90], [100.5, 99.5], [[100], [100]], ["a", "b"]):
+            for call in (lehr.HMM(2).fit, h.score, h.predict, lambda X, lengths: h.score(X, lengths=lengths)):
+                with self.assertRaisesRegex(lehr.DataError, "lengths: error: they are whole numbers whose sum is the number of rows, 200"):
+                    call(X, wrong)
+        with self.assertRaisesRegex(lehr.UsageError, "lengths are given twice"):
+            lehr.HMM(2).fit(X, [100, 100], lengths=[200])
 
     def test_topics(self):
         rng = np.random.default_rng(1)
