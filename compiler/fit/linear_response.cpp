@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "compiler/fit/checks/cancellation.h"
 #include "compiler/fit/movable_fit.h"
@@ -84,7 +86,7 @@ class AloneCopies {
 AloneCopies::AloneCopies(MovableFit& solution) : alone_(solution.parts().size()) {
   for (std::size_t k = 0; k < alone_.size(); ++k) {
     const MovablePart& part = solution.parts()[k];
-    if (part.copies.empty()) continue;
+    if (!part.has_copies()) continue;
     std::vector<Matrix> own;
     for (const FactorCoordinates& c : part.elements)
       own.push_back(Matrix::Identity(c.size(), c.size()));
@@ -133,6 +135,8 @@ class ResponseSpace {
   Vector project(const Vector& gradient) const;
   /// Returns the derivatives of the mean of number k of all followers in these coordinates.
   Vector followed(Eigen::Index k) const { return followed_.row(k); }
+  /// Returns how a coordinate of a barren element follows a move in these coordinates.
+  Vector following(Eigen::Index coordinate) const { return unscaled_.row(coordinate); }
   /// Returns (I - J)^-1 x in these coordinates.
   Vector solve(const Vector& x) const { return solver_.solve(x); }
   /// Returns the directions that are left out, since the ELBO is curved along them.
@@ -145,6 +149,7 @@ class ResponseSpace {
 
   std::vector<Vector> basis_;  // orthonormal
   Matrix followed_;            // of the means of followers, a column for each direction of the basis
+  Matrix unscaled_;            // the responses of all coordinates, without the roots of copies, likewise
   Eigen::LLT<Matrix> solver_;  // of I - J
   std::vector<Vector> curved_;
   std::string failure_;
@@ -191,12 +196,22 @@ void ResponseSpace::straighten(MovableFit& solution, Matrix& equations) {
 ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gradients, std::int64_t most) {
   for (const Vector& g : gradients)
     if (g.norm() > 0) add(g / g.norm());
+  if (basis_.empty()) {  // no data reach any of them
+    Eigen::Index means = 0;
+    for (const Follower& f : solution.followers())
+      means += std::ssize(f.sd);
+    followed_.resize(means, 0);
+    unscaled_.resize(solution.size(), 0);
+    solver_.compute(Matrix(0, 0));
+    return;
+  }
   const std::int64_t first = std::ssize(basis_);
   const Vector roots = solution.roots_of_copies();
-  std::vector<Vector> moved, followed;
+  std::vector<Vector> moved, followed, unscaled_responses;
   for (std::size_t k = 0; k < basis_.size(); ++k) {
     Vector response, means;
     failure_ = solution.respond(unscaled(basis_[k], roots), response, means);
+    unscaled_responses.push_back(response);
     response.array() *= roots.array();
     if (failure_.empty() && !response.allFinite()) failure_ = "the factors are not at a maximum of the ELBO";
     if (!failure_.empty()) return;
@@ -209,8 +224,11 @@ ResponseSpace::ResponseSpace(MovableFit& solution, const std::vector<Vector>& gr
   }
   const auto size = std::ssize(basis_);
   followed_.resize(size > 0 ? followed[0].size() : 0, size);
-  for (Eigen::Index j = 0; j < size; ++j)
+  unscaled_.resize(solution.size(), size);
+  for (Eigen::Index j = 0; j < size; ++j) {
     followed_.col(j) = followed[static_cast<std::size_t>(j)];
+    unscaled_.col(j) = unscaled_responses[static_cast<std::size_t>(j)];
+  }
   Matrix all(size, size);
   for (Eigen::Index i = 0; i < size; ++i)
     for (Eigen::Index j = 0; j < size; ++j)
@@ -236,6 +254,61 @@ Vector ResponseSpace::project(const Vector& gradient) const {
   return out;
 }
 
+/// The covariance of barren elements, which follow what others do, and barren parents of theirs. Their coordinates u
+/// move by S v + B u with the coordinates v of the space, so that their covariance is K (I + S (I - J)^-1 S') K' with
+/// K = (I - B)^-1.
+class BarrenElements {
+ public:
+  /// Finds how barren elements of all parts follow. There is a reason in failure() if that fails.
+  BarrenElements(MovableFit& solution, const ResponseSpace& space);
+  /// Returns why there is no result; empty: there is one.
+  const std::string& failure() const { return failure_; }
+  /// Returns x' C y for slopes of two numbers of a barren element, with C the covariance of its coordinates.
+  double covariance(std::size_t part, std::size_t element, const Vector& x, const Vector& y) const {
+    const Eigen::Index at = first_.at({part, element});
+    return x.dot(covariance_.block(at, at, x.size(), y.size()) * y);
+  }
+
+ private:
+  std::map<std::pair<std::size_t, std::size_t>, Eigen::Index> first_;  // by part and element, in covariance_
+  Matrix covariance_;                                                  // of the coordinates of all barren elements
+  std::string failure_;
+};
+
+BarrenElements::BarrenElements(MovableFit& solution, const ResponseSpace& space) {
+  std::vector<Eigen::Index> at;
+  std::set<std::size_t> parts;
+  bool ordered = false;
+  for (std::size_t k = 0; k < solution.parts().size(); ++k) {
+    const MovablePart& part = solution.parts()[k];
+    for (std::size_t e = 0; e < part.barren.size(); ++e) {
+      if (!part.barren[e]) continue;
+      first_[{k, e}] = std::ssize(at);
+      for (Eigen::Index i = 0; i < part.elements[e].size(); ++i)
+        at.push_back(part.first[e] + i);
+      parts.insert(k);
+      ordered = ordered || solution.is_ordered(part);
+    }
+  }
+  const auto size = std::ssize(at);
+  covariance_ = Matrix::Identity(size, size);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Vector moved = space.solve(space.following(at[static_cast<std::size_t>(i)]));
+    for (Eigen::Index j = 0; j < size; ++j)
+      covariance_(i, j) += space.following(at[static_cast<std::size_t>(j)]).dot(moved);
+  }
+  if (parts.size() < 2 && !ordered) return;  // none follows another
+  Matrix equations = Matrix::Identity(size, size);
+  for (Eigen::Index j = 0; j < size; ++j) {
+    Vector response, means;
+    failure_ = solution.respond(Vector::Unit(solution.size(), at[static_cast<std::size_t>(j)]), response, means);
+    if (!failure_.empty()) return;
+    equations.col(j) -= response(at);
+  }
+  const Eigen::PartialPivLU<Matrix> solver(equations);
+  covariance_ = solver.solve(solver.solve(covariance_).transpose().eval()).eval();
+}
+
 /// Returns the derivatives of the mean of a number in all coordinates. Of a number with copies it is that of their
 /// average.
 Vector gradient_of(const MovableFit& solution, const FactorNumbers& n, std::size_t k) {
@@ -248,7 +321,7 @@ Vector gradient_of(const MovableFit& solution, const FactorNumbers& n, std::size
 
 /// Returns the result for one variable.
 Response response_of(const MovableFit& solution, const FactorNumbers& n, const ResponseSpace& space,
-                     const AloneCopies& alone) {
+                     const AloneCopies& alone, const BarrenElements& barren) {
   Response out{n.name, n.shape, {}, {}, {}, {}};
   const MovablePart& part = solution.parts()[n.part];
   std::vector<Vector> gradients, slopes;
@@ -264,6 +337,7 @@ Response response_of(const MovableFit& solution, const FactorNumbers& n, const R
     // The average of c copies has the variance a / c + b, each of them a + b, where a is what a copy has alone.
     const double copies = part.copies.empty() ? 1 : part.copies[element];
     const auto covariance = [&](std::size_t j) {
+      if (part.is_barren(element)) return barren.covariance(n.part, element, slopes[j], slopes[k]);
       if (copies == 1) return gradients[j].dot(moved);
       const double own_part = alone.covariance(n.part, element, slopes[j], slopes[k]);
       return copies == 0 ? own_part : gradients[j].dot(moved) + own_part * (1 - 1 / copies);
@@ -402,10 +476,11 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
     if (std::ranges::any_of(space.curved(), moves)) out.curved.push_back(n.name);
   }
   const AloneCopies alone(solution);
-  out.failure = alone.failure();
+  const BarrenElements barren(solution, space);
+  out.failure = alone.failure().empty() ? barren.failure() : alone.failure();
   if (!out.failure.empty()) return out;
   for (const FactorNumbers& n : numbers)
-    out.variables.push_back(response_of(solution, n, space, alone));
+    out.variables.push_back(response_of(solution, n, space, alone, barren));
   Eigen::Index first = 0;
   for (const Follower& f : solution.followers()) {
     out.variables.push_back(response_of(f, space, first));

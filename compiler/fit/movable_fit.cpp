@@ -69,7 +69,7 @@ std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& an
 std::optional<MovablePart> MovableFit::part_of(std::size_t k) const {
   std::optional<FactorPlace> place = place_of(instance_, analysed_, k);
   if (!place) return std::nullopt;
-  MovablePart out{std::move(*place), {}, {}, {}};
+  MovablePart out{std::move(*place), {}, {}, {}, {}};
   const Values values = values_of(out);
   for (std::size_t e = 0; e < out.count; ++e) {
     std::optional<FactorCoordinates> c =
@@ -80,7 +80,17 @@ std::optional<MovablePart> MovableFit::part_of(std::size_t k) const {
   std::optional<std::vector<double>> copies = copies_of(out);
   if (!copies) return std::nullopt;
   out.copies = std::move(*copies);
+  out.barren = barren_of(out);
+  if (out.copies.empty() && !out.barren.empty()) out.copies.assign(out.count, 1);
+  for (std::size_t e = 0; e < out.barren.size(); ++e)
+    if (out.barren[e]) out.copies[e] = 0;
   return out;
+}
+
+bool MovablePart::has_copies() const {
+  for (std::size_t e = 0; e < copies.size(); ++e)
+    if (copies[e] != 1 && !is_barren(e)) return true;
+  return false;
 }
 
 Vector MovableFit::roots_of_copies() const {
@@ -91,8 +101,26 @@ Vector MovableFit::roots_of_copies() const {
   return out;
 }
 
-/// Returns how many copies each element of a part stands for; empty if one. Returns nothing if the counts do not belong
-/// to elements one by one.
+std::span<const double> MovableFit::given(model::GivenId id) const {
+  const machine::Model& model = engine().model();
+  for (std::int64_t b = 0; b < model.buffer_count; ++b)
+    if (!model.buffers[b].integers && instance_.name_of(b) == analysed_.model[id].name) return engine().reals(b);
+  return {};
+}
+
+std::vector<bool> MovableFit::barren_of(const MovablePart& part) const {
+  const model::Variable& v = analysed_.model[analysed_.schedule.conditionals.blocks[part.block].variable];
+  const std::optional<model::GivenId> id = model::mask_of(analysed_.model, v);
+  const std::span<const double> mask = id ? given(*id) : std::span<const double>();
+  if (mask.empty() || mask.size() % part.count != 0) return {};
+  // A vector whose entries have masks of their own is barren if all of them are.
+  const std::size_t width = mask.size() / part.count;
+  std::vector<bool> out;
+  for (std::size_t e = 0; e < part.count; ++e)
+    out.push_back(std::ranges::all_of(mask.subspan(e * width, width), [](double x) { return x == 0; }));
+  return std::ranges::find(out, true) == out.end() ? std::vector<bool>() : out;
+}
+
 std::optional<std::vector<double>> MovableFit::copies_of(const MovablePart& part) const {
   const model::Model& m = analysed_.model;
   const std::vector<model::PlateId>& axes = m[analysed_.schedule.conditionals.blocks[part.block].variable].axes;
@@ -102,9 +130,7 @@ std::optional<std::vector<double>> MovableFit::copies_of(const MovablePart& part
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::optional<model::GivenId> times = m[m[axes[k]].set].times;
     if (!times) continue;
-    std::span<const double> counts;
-    for (std::int64_t b = 0; b < engine().model().buffer_count; ++b)
-      if (!engine().model().buffers[b].integers && instance_.name_of(b) == m[*times].name) counts = engine().reals(b);
+    const std::span<const double> counts = given(*times);
     const bool on_axis = a && a->shape.size() >= axes.size() && std::ssize(counts) == a->shape[k];
     if (!on_axis && counts.size() != part.count) return std::nullopt;
     out.resize(part.count, 1);
@@ -287,7 +313,6 @@ Vector MovableFit::means_of_followers() const {
   return Eigen::Map<const Vector>(out.data(), std::ssize(out));
 }
 
-/// Returns true if the elements of a block are updated one after another, and read each other.
 bool MovableFit::is_ordered(const MovablePart& part) const {
   return analysed_.schedule.conditionals.blocks[part.block].coupled();
 }

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,16 @@ struct MovablePart : FactorPlace {
   std::vector<FactorCoordinates> elements;  // the coordinates of the factor of each element
   /// Where each element's coordinates begin in the vector of all coordinates; last, where those of the block end.
   std::vector<Eigen::Index> first;
-  std::vector<double> copies;  // how many factors each element stands for (`times`); empty: one each
+  /// How many factors each element stands for (`times`), 0 of a barren one; empty: one each.
+  std::vector<double> copies;
+  /// The elements that no data reach (find_barren): they follow others, and no other follows them. Empty: there are
+  /// none.
+  std::vector<bool> barren;
+
+  /// Returns true if no data reach this element.
+  bool is_barren(std::size_t element) const { return !barren.empty() && barren[element]; }
+  /// Returns true if some element stands for other than one factor, barren ones aside.
+  bool has_copies() const;
 };
 
 /// Where the means and standard deviations of one variable are: for each number of its value, an element of a
@@ -87,11 +97,14 @@ class MovableFit {
 
   /// Returns the global blocks of latent variables whose factors have coordinates, with these.
   const std::vector<MovablePart>& parts() const { return parts_; }
+  /// Returns true if elements of a block are updated one after another and read each other, so that find_orders()
+  /// must correct their response.
+  bool is_ordered(const MovablePart& part) const;
   /// Returns the number of coordinates of all blocks together: the length of a direction for respond().
   Eigen::Index size() const { return size_; }
-  /// Returns, by coordinate, the square root of the number of copies (`times`) of its element. All copies of an element
-  /// move together; the Jacobian J that respond() multiplies by is symmetric once coordinates are scaled by these
-  /// roots.
+  /// Returns, by coordinate, the square root of the number of copies of its element (MovablePart::copies). All copies
+  /// of an element move together; the Jacobian J that respond() multiplies by is symmetric once coordinates are scaled
+  /// by these roots.
   Eigen::VectorXd roots_of_copies() const;
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.
@@ -129,13 +142,16 @@ class MovableFit {
   Eigen::VectorXd means_of_followers() const;
   /// Returns the block with the coordinates of its elements' factors; nullopt if some element has none.
   std::optional<MovablePart> part_of(std::size_t block) const;
+  /// Returns how many copies each element of a part stands for; empty if one. Returns nothing if the counts do not
+  /// belong to elements one by one.
   std::optional<std::vector<double>> copies_of(const MovablePart& part) const;
+  /// Returns the elements that no data reach; empty if there are none.
+  std::vector<bool> barren_of(const MovablePart& part) const;
+  /// Returns the numbers of an input array in the memory of the engine; empty if it is not there.
+  std::span<const double> given(model::GivenId id) const;
   /// Infers local variables, and all other blocks without coordinates, until they no longer change. Returns why that
   /// fails; empty: it does not.
   std::string infer_rest();
-  /// Returns true if the elements of a block are updated one after another and read each other, so that find_orders()
-  /// must correct their response.
-  bool is_ordered(const MovablePart& part) const;
   /// Puts the converged factors in place, moved by these coordinates, one for each of size(). Returns why that fails;
   /// empty: it does not.
   std::string displace(const Eigen::VectorXd& by);

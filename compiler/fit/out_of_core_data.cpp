@@ -152,7 +152,7 @@ Result<Dataset> OutOfCoreData::arrays_of(std::span<const ItemRange> runs) const 
     rows.push_back({run.begin, run.end});
   Dataset out;
   for (const RowBinding& file : files_) {
-    Result<Dataset> part = file.read(rows);
+    Result<Dataset> part = file.read(rows, as_text_);
     if (!part) return part.error();
     out.merge(*part);
   }
@@ -221,13 +221,23 @@ std::optional<Error> OutOfCoreData::mixed_text(const std::string& array, const s
                     fmt::format("there are numbers in it, and text ('{}', ...)", printable(*seen.levels.begin())));
 }
 
+bool OutOfCoreData::find_text() {
+  bool found = false;
+  for (const auto& [name, seen] : survey_.arrays) {
+    if (!seen.has_numeric || seen.levels.empty() || !names_elements(name)) continue;
+    as_text_.insert(name);
+    found = true;
+  }
+  return found;
+}
+
 std::optional<Error> OutOfCoreData::note(const Dataset& arrays) {
   for (const auto& [name, array] : arrays) {
     SurveyedArray& seen = survey_.arrays[name];
     seen.levels.insert(array.levels.begin(), array.levels.end());
     const auto is_number = [](double x) { return !std::isnan(x); };
     if (array.levels.empty()) seen.has_numeric = seen.has_numeric || std::ranges::any_of(array.values, is_number);
-    if (std::optional<Error> e = mixed_text(name, array.source)) return e;
+    if (std::optional<Error> e = names_elements(name) ? std::nullopt : mixed_text(name, array.source)) return e;
     if (array.levels.empty())
       for (const double x : array.values)
         if (x > seen.largest) seen.largest = x;
@@ -353,14 +363,28 @@ std::int64_t OutOfCoreData::row(PlateId nested, std::int64_t item) const {
   return before + row_in(row_cache_->second, nested, item - begin);
 }
 
+bool OutOfCoreData::names_elements(const std::string& array) const {
+  const auto is_it = [&](const auto& x) { return x.name == array; };
+  const auto given = std::ranges::find_if(model_.givens, is_it);
+  const auto variable = std::ranges::find_if(model_.variables, is_it);
+  return std::ranges::any_of(model_.plates, is_it) ||
+         (given != model_.givens.end() && given->type == GivenType::category) ||
+         (variable != model_.variables.end() && variable->support == math::Support::category);
+}
+
 std::optional<Error> OutOfCoreData::survey(ItemRange items) {
   std::int64_t most = thresholds_of_environment()[kFirstItems];
   survey_.begin = items.begin;
+  const DataSurvey empty = survey_;
   for (std::int64_t begin = items.begin; begin < items.end;) {
     const ItemRange run{begin, std::min(items.end, begin + most)};
     Result<Dataset> arrays = arrays_of({&run, 1});
     if (!arrays) return arrays.error();
     if (std::optional<Error> e = note(*arrays)) return e;
+    if (find_text()) {  // what was read as numbers is text
+      survey_ = empty;
+      return survey(items);
+    }
     for (const auto& [name, array] : *arrays)
       survey_.value_count += static_cast<double>(array.values.size() + array.multiplicity.size());
     Settings settings = settings_;
@@ -383,6 +407,7 @@ std::optional<Error> OutOfCoreData::survey(ItemRange items) {
 std::optional<Error> OutOfCoreData::survey_with(Group* group) {
   const auto rank = static_cast<std::int64_t>(group ? group->rank() : 0),
              size = static_cast<std::int64_t>(group ? group->size() : 1);
+  const DataSurvey empty = survey_;
   if (std::optional<Error> e = survey({items_ * rank / size, items_ * (rank + 1) / size})) return e;
   if (group) {
     // All processes exchange their surveys, and each merges them in the same order.
@@ -398,10 +423,17 @@ std::optional<Error> OutOfCoreData::survey_with(Group* group) {
       else survey_.add(part);
     }
   }
+  // Other processes have text where this one has numbers.
+  if (find_text()) {
+    survey_ = empty;
+    return survey_with(group);
+  }
   values_per_item_ = survey_.value_count / static_cast<double>(items_);
   for (const auto& [name, seen] : survey_.arrays) {
     if (std::optional<Error> e = mixed_text(name, option("data"))) return e;
-    if (!seen.levels.empty()) levels_[name].assign(seen.levels.begin(), seen.levels.end());
+    if (seen.levels.empty()) continue;
+    levels_[name].assign(seen.levels.begin(), seen.levels.end());
+    as_text_.insert(name);
   }
   return far_column();
 }

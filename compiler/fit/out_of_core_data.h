@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -90,12 +91,18 @@ class OutOfCoreData {
   bool is_in_model(const std::string& array) const;
   /// Reads a range of items in parts, binds and checks each part, and fills in `survey_`.
   std::optional<Error> survey(machine::ItemRange items);
+  /// Returns true if an array names elements or values, which may be text: one of a plate or of categories.
+  bool names_elements(const std::string& array) const;
   /// Surveys this process's range of items, and merges the surveys of all processes of the group.
   std::optional<Error> survey_with(Group* group);
+  /// Adds the arrays to `as_text_` that name elements and of which the survey so far has both numbers and text. Returns
+  /// true if there are some: the survey then has to begin again, in all processes.
+  bool find_text();
   /// Returns an error about `where` if the survey so far has found both numbers and text in an array.
   std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
   /// Adds to the survey the largest number and the texts of each array, as it was read and before it is bound. Returns
-  /// an error if an array has both numbers and text.
+  /// an error if an array has both numbers and text, unless it names elements: it then is in `as_text_` afterwards, and
+  /// the survey begins again.
   std::optional<Error> note(const Dataset& arrays);
   /// Adds to the survey what the bound data of a part show: checksum, moments of columns, missing values, elements on
   /// which no data depend, and lengths of rows. Returns an error if a variable on which others depend has some missing
@@ -129,12 +136,13 @@ class OutOfCoreData {
   /// among all items; only messages use it, to number elements as the user does.
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
-  model::Model model_;                                      // the model that the data are for
-  model::PlateId plate_;                                    // the plate of the items
-  Settings settings_;                                       // settings with which a part is bound
-  std::vector<RowBinding> files_;                           // the files with a row for each item
-  Dataset other_arrays_;                                    // arrays that do not lie on the items
-  DataSurvey survey_;                                       // the survey of all items
+  model::Model model_;             // the model that the data are for
+  model::PlateId plate_;           // the plate of the items
+  Settings settings_;              // settings with which a part is bound
+  std::vector<RowBinding> files_;  // the files with a row for each item
+  Dataset other_arrays_;           // arrays that do not lie on the items
+  DataSurvey survey_;              // the survey of all items
+  std::set<std::string> as_text_;  // arrays of text, which are so in a part that has nothing but numbers, too
   std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
   /// A cache: the part that row() read last, and the number of its first item.
   mutable std::optional<std::pair<std::int64_t, BoundData>> row_cache_;

@@ -156,13 +156,15 @@ Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& tex
 }
 
 /// Parses the bytes of a file by the binding's format and applies its selection. `text` is the binding, for messages.
-Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, const std::string& text) {
+/// Arrays of a table in `as_text` are of text.
+Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, const std::string& text,
+                            const std::set<std::string>& as_text = {}) {
   const auto& [extension, forms, read] = *binding.format;
   if (const ReadTable* table = std::get_if<ReadTable>(&read)) {
     const std::vector<std::string> columns =
         binding.selection.empty() ? std::vector<std::string>() : split_fields(binding.selection);
     if (!binding.selection.empty() && columns.empty()) return binding_error(text, "the list of columns is malformed");
-    return (*table)(bytes, binding.path, binding.name, columns);
+    return (*table)(bytes, binding.path, binding.name, columns, as_text);
   }
   if (const ReadPart* part = std::get_if<ReadPart>(&read))
     return (*part)(bytes, binding.path, binding.name, binding.selection);
@@ -260,13 +262,13 @@ Result<std::vector<RowBinding>> RowBinding::open(const std::string& text) {
   return e ? Result<std::vector<RowBinding>>(*e) : out;
 }
 
-Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
+Result<Dataset> RowBinding::read(std::span<const RowRange> runs, const std::set<std::string>& as_text) const {
   Result<std::string> bytes = file_->excerpt(runs);
   if (!bytes) return bytes.error();
   Result<Binding> binding = parse_binding(text_);
   if (!binding) return binding.error();
   binding->path = path_;
-  Result<Dataset> out = parse_bytes(*bytes, *binding, text_);
+  Result<Dataset> out = parse_bytes(*bytes, *binding, text_, as_text);
   const std::int64_t lines = runs.size() == 1 ? file_->skipped_lines(runs[0].begin) : 0;
   if (!out) {
     Error e = out.error();

@@ -220,8 +220,8 @@ Result<std::optional<std::string>> text_in(const Table& table, const Cell& cell)
   return std::optional<std::string>(text_of(cell));
 }
 
-/// Converts one column to an array, of numbers or of levels.
-Result<DataArray> read_column(const Table& table, std::size_t column) {
+/// Converts one column to an array, of numbers or of levels; of levels also if its numbers are `as_text`.
+Result<DataArray> read_column(const Table& table, std::size_t column, bool as_text) {
   DataArray array;
   array.name = table.names[column];
   array.shape = {static_cast<std::int64_t>(table.rows())};
@@ -238,7 +238,7 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
       text = &cell;
     }
   }
-  if (text) {
+  if (text || (as_text && some_number)) {
     std::vector<std::optional<std::string>> texts(table.rows());
     for (std::size_t row = 0; row < table.rows(); ++row) {
       Result<std::optional<std::string>> in = text_in(table, table.cell(row, column));
@@ -246,7 +246,7 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
       texts[row] = std::move(*in);
     }
     set_levels(array, texts);
-    if (some_number)
+    if (text && some_number)
       array.source += fmt::format(" (numbers, but '{}' at {})", printable(text_of(*text)), table.location_of(*text));
   }
   set_flags(array);
@@ -302,14 +302,15 @@ bool all_text(const Table& table, const std::vector<std::size_t>& columns) {
   return some;
 }
 
-/// Joins several columns along the last axis of one array. They are all numbers, or all text with common levels.
-Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns) {
+/// Joins several columns along the last axis of one array. They are all numbers, or all text with common levels; text
+/// too if it is `as_text`.
+Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns, bool as_text) {
   DataArray array;
   const std::size_t width = columns.size();
   array.shape = {static_cast<std::int64_t>(table.rows()), static_cast<std::int64_t>(width)};
   for (const std::size_t j : columns)
     array.axis_labels.push_back(table.names[j]);
-  if (all_text(table, columns)) {
+  if (as_text || all_text(table, columns)) {
     std::vector<std::optional<std::string>> texts;
     for (std::size_t row = 0; row < table.rows(); ++row) {
       for (const std::size_t j : columns) {
@@ -358,7 +359,8 @@ Result<std::vector<std::size_t>> numeric_only(const Table& table, const std::vec
 
 /// Parses a table as parse_csv() documents, with this separator.
 Result<Dataset> parse_table(std::string_view bytes, const std::string& path, const std::string& name,
-                            const std::vector<std::string>& wanted, char separator) {
+                            const std::vector<std::string>& wanted, const std::set<std::string>& as_text,
+                            char separator) {
   const Result<Table> table = read_table(bytes, path, separator);
   if (!table) return table.error();
   Result<std::vector<std::size_t>> columns = select(*table, wanted);
@@ -371,7 +373,7 @@ Result<Dataset> parse_table(std::string_view bytes, const std::string& path, con
   Dataset dataset;
   if (name.empty()) {
     for (const std::size_t j : *columns) {
-      Result<DataArray> array = read_column(*table, j);
+      Result<DataArray> array = read_column(*table, j, as_text.contains(table->names[j]));
       if (!array) return array.error();
       dataset[table->names[j]] = std::move(*array);
     }
@@ -384,7 +386,8 @@ Result<Dataset> parse_table(std::string_view bytes, const std::string& path, con
       return data_error(path, "no column holds numbers", {"bind a text column alone: `" + name + "=file.csv:column`"});
   }
   const bool one = columns->size() == 1;
-  Result<DataArray> array = one ? read_column(*table, columns->front()) : join_columns(*table, *columns);
+  Result<DataArray> array = one ? read_column(*table, columns->front(), as_text.contains(name))
+                                : join_columns(*table, *columns, as_text.contains(name));
   if (!array) return array.error();
   array->name = name;
   if (one && array->levels.empty()) array->axis_labels = {table->names[columns->front()]};
@@ -408,13 +411,13 @@ std::vector<std::string> split_fields(std::string_view line) {
 }
 
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
-                          const std::vector<std::string>& columns) {
-  return parse_table(bytes, path, name, columns, separator_of(bytes));
+                          const std::vector<std::string>& columns, const std::set<std::string>& as_text) {
+  return parse_table(bytes, path, name, columns, as_text, separator_of(bytes));
 }
 
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
-                          const std::vector<std::string>& columns) {
-  return parse_table(bytes, path, name, columns, '\t');
+                          const std::vector<std::string>& columns, const std::set<std::string>& as_text) {
+  return parse_table(bytes, path, name, columns, as_text, '\t');
 }
 
 Result<std::optional<std::vector<LineGroup>>> split_table(std::string_view bytes, const std::string& path, bool tabs,

@@ -4,6 +4,7 @@
 // allocates more than a small multiple of its input, so a damaged file cannot exhaust memory. A sparse matrix that is
 // read as dense may take more, but it is an error if it would exceed the memory.
 #pragma once
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,15 +20,17 @@ namespace lehr {
 /// The separator is the comma; if the first line has none outside quotes, the semicolon; if it has neither, the tab.
 /// With semicolons, numbers may have decimal commas. With an empty `name` the result has one array for each column:
 /// those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed
-/// (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
+/// (all of numbers, or all of text), or all numeric ones. A single column gives a vector. An array in `as_text` is of
+/// text although its cells may be numbers.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
-                          const std::vector<std::string>& columns);
+                          const std::vector<std::string>& columns, const std::set<std::string>& as_text = {});
 
 /// Parses a table with tabs as separators, whose first line names the columns. With an empty `name` the result has one
 /// array for each column: those in `columns`, or all with a name. Otherwise it has one array `name`, whose last axis is
-/// the columns listed (all of numbers, or all of text), or all numeric ones. A single column gives a vector.
+/// the columns listed (all of numbers, or all of text), or all numeric ones. A single column gives a vector. An array
+/// in `as_text` is of text although its cells may be numbers.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
-                          const std::vector<std::string>& columns);
+                          const std::vector<std::string>& columns, const std::set<std::string>& as_text = {});
 
 /// Splits a line of comma-separated fields, which may be quoted: the columns `a,b,c` of a binding, or the spellings of
 /// an option. A malformed line gives none.

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,8 +68,8 @@ class RowBinding {
   std::int64_t rows() const { return file_->rows(); }
   /// Reads some rows (ascending runs): the arrays that read_binding() would give for a file with only these rows. With
   /// one run, line numbers in messages are those of the whole file. An error if the excerpt has another number of rows,
-  /// as may happen if lines are empty.
-  Result<Dataset> read(std::span<const RowRange> runs) const;
+  /// as may happen if lines are empty. Arrays of a table in `as_text` are of text, as other rows of the file show.
+  Result<Dataset> read(std::span<const RowRange> runs, const std::set<std::string>& as_text = {}) const;
 
  private:
   std::string path_, text_;              // path of the file, and the binding by which an excerpt is parsed

@@ -199,6 +199,20 @@ def models(folder):
     same(folder, "text", write(f"{folder}/kinds.lehr", KINDS), [table], "--epochs", "2")
 
 
+def names_like_numbers(folder):
+    """Names of which whole pieces look like numbers, at the end of a table and at its beginning."""
+    regions = KINDS.replace("observe c[n]  ~ Categorical(p[z[n]]);", "data c[n] : kind; a[kind] ~ Normal(mean = 0, sd = 1);")
+    model = write(f"{folder}/regions.lehr", regions.replace("mean = mu[z[n]],", "mean = mu[z[n]] + a[c[n]],").replace("p[k] ", "q[k] "))
+    for order in 1, -1:
+        names = ["west"] * 150 + ["007"] * 150 + ["east", "7"] * 100 + ["12"] * (N - 500)
+        rows = [f"{c},{v}" for c, v in zip(names[::order], np.random.default_rng(9).normal(size=N))]
+        table = write(f"{folder}/regions.csv", "c,y\n" + "\n".join(rows) + "\n")
+        same(folder, "names like numbers", f"{folder}/kinds.lehr", [table], "--epochs", "2")
+        same(folder, "names like numbers, bound", model, [f"c={table}:c", f"y={table}:y"], "--epochs", "2")
+    bad = write(f"{folder}/bad.csv", "c,y\n" + "".join(f"oak,{'none' if n == 400 else n}\n" for n in range(N)))
+    assert "there are numbers in it, and text" in run(folder, f"{folder}/kinds.lehr", [bad], expect=4)
+
+
 def scores(folder):
     """Under a fit of the same data: the sums of the parts."""
     for model, data, rest in (("models/topics/lda.lehr", f"w={folder}/many.ldac", ["--holdout", "0.3"]),
@@ -448,6 +462,7 @@ def refusals(folder):
 with temporary() as here:
     formats(here)
     models(here)
+    names_like_numbers(here)
     ascents(here)
     heavy_items(here)
     scores(here)

@@ -169,6 +169,39 @@ def checks_of_the_fit():
     return len(few) > 0 and few == all_rows or print(few, all_rows)
 
 
+def responses(text, data):
+    """Standard deviations of all variables by linear response, and the posterior."""
+    f = Folder(text, data, *TIGHT, "--sds", "linear-response")
+    return {k.removesuffix(".sd"): v for k, v in arrays(f.at("fit/sds.npz")).items() if k.endswith(".sd")}, f.posterior
+
+
+@holds
+def standard_deviations_of_groups():
+    """Linear response with groups that no datum names and groups whose data are all missing: that of the other groups alone. Of the
+    empty ones, it is that of their distribution given the parents, whose variance is passed on to them."""
+    y, of = np.sort(np.random.default_rng(11).normal(size=40)) * np.repeat([0.3, 1, 3, 0.6], 10), np.repeat(np.arange(4), 10)
+    empty = {"y": np.append(y, np.nan), "of": np.append(of, 5)}
+    for kind, of_normal in (("Gamma(shape = 2, rate = b)", "precision"), ("InverseGamma(shape = 3, scale = b)", "variance"), ("Exponential(b)", "precision")):
+        text = f"""model h {{ plate n; plate g = %d; data of[n] : g; b ~ Gamma(shape = 1, rate = 1); tau[g] ~ {kind};
+          observe y[n] ~ Normal(mean = 0, {of_normal} = tau[of[n]]); }}"""
+        got, q = responses(text % 7, empty)
+        want, _ = responses(text % 4, {"y": y, "of": of})
+        if not (close(got["b"], want["b"], 1e-6) and close(got["tau"][:4], want["tau"], 1e-6)):
+            return print(kind, got, want)
+        b = q["b.shape"] / q["b.rate"]
+        mean, own = {"G": (2 / b, 2**0.5 / b), "I": (b / 2, b / 2), "E": (1 / b, 1 / b)}[kind[0]]
+        if not close(got["tau"][4:], np.full(3, np.hypot(own, mean / b * want["b"])), 1e-4):
+            return print(kind, got["tau"], own, mean)
+    # Two levels of Normal numbers, whose posterior is Normal.
+    text = """model h { plate n; plate g = 6; data of[n] : g; mu ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = mu, sd = 1);
+      theta[g] ~ Normal(mean = u[g], sd = 1); observe y[n] ~ Normal(mean = theta[of[n]], sd = 0.5); }"""
+    got, _ = responses(text, empty)
+    variance = 1 / (0.01 + 4 / (2 + 0.25 / 10))
+    if not close(got["mu"], variance**0.5, 1e-6):
+        return print(got, variance**0.5)
+    return close(got["u"][4:], (variance + 1) ** 0.5, 1e-6) and close(got["theta"][4:], (variance + 2) ** 0.5, 1e-6) or print(got)
+
+
 @holds
 def methods():
     """Stochastic steps and draws know of no empty rows either."""
