@@ -155,7 +155,7 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, std::shared_
       running_(run(*tables_, *program_, sizes_, window, supplied())) {
   // Statuses are described in the words of the model.
   engine().describe = [this](std::int32_t status) {
-    if (status == kLostDigits) return std::string("the ELBO of discrete data is above 0: digits are lost");
+    if (status == kLostDigits) return std::string("parts of the ELBO are huge and cancel: its digits are lost");
     const std::string* const text = describe_status(*tables_, status);
     if (!text) throw ReplayMismatch();  // a status that was read from a checkpoint
     const auto block = static_cast<std::size_t>(status - loops::kFailBlock);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/inference/cancelled.h"
 #include "runtime/inference/improvement_bound.h"
 
 namespace lehr {
@@ -183,7 +184,7 @@ class Run {
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
-      if (elbo_.value < previous - o_.slack.elbo * (1 + std::abs(elbo_.value))) ++out_.decreases;
+      if (elbo_.value < previous - allowed_fall(o_.slack.elbo, elbo_.value, elbo_)) ++out_.decreases;
       previous = elbo_.value;
       if (stopping_rule.converged(elbo_.value) || !outlook.may_reach(target, elbo_.value)) return;
     }

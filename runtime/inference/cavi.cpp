@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/abi.h"
+#include "runtime/inference/cancelled.h"
 #include "runtime/inference/cavi_run.h"
 #include "runtime/inference/geometric.h"
 #include "runtime/parallel/snapshot_checks.h"
@@ -218,7 +219,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     return;
   }
   const double objective = annealed_objective(a, t, elbo);
-  const bool converged = judged && !undone && judge(t, noise, objective);
+  const bool converged = judged && !undone && judge(t, noise, objective, elbo);
   const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
   if (converged || !keep) return end(converged ? Status::converged : Status::interrupted);
   if (!judged) return;
@@ -231,24 +232,32 @@ double CaviRun::least_gain() const {
   return std::max(kShare * o_.tolerance, kRounding) * (1 + std::abs(elbo_.value));
 }
 
-bool CaviRun::judge(double t, double noise, double objective) {
+bool CaviRun::judge(double t, double noise, double objective, const Elbo& elbo) {
   const Annealing& a = o_.annealing;
   // Objectives can be compared if both sweeps had the same temperature and the objective is one that ascent increases.
   const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
-  if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
+  if (comparable && objective < previous_ - allowed_fall(o_.slack.elbo, objective, elbo)) ++out_.decreases;
+  // Where parts of the ELBO cancel, sweeps tell nothing more once they move it by its rounding only, and less on
+  // average.
+  constexpr double kDrowned = 1e-7, kOfTen = 0.1, kLess = 0.25;
+  const double lost = lost_to_cancellation(elbo), gain = comparable ? objective - previous_ : INFINITY;
+  const bool cancelled = lost > kDrowned * (1 + std::abs(objective)) && std::abs(gain) <= lost;
+  gain_ = static_cast<float>(cancelled && std::isfinite(gain_) ? gain_ + kOfTen * (gain - gain_) : gain);
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
   // After an extrapolation that was undone, the state is that which the rule has judged before.
   if (extrapolation_.undone()) return false;
   // A sweep that was undone as a whole says nothing of the distance to a maximum, unless it lost next to nothing.
-  if (damping_.undone() > o_.tolerance * (1 + std::abs(objective))) return false;
+  const double least = std::max(o_.tolerance * (1 + std::abs(objective)), lost);
+  if (damping_.undone() > least) return false;
+  if (cancelled && std::abs(gain_) <= kLess * lost && !a.active(out_.iterations - 1)) return true;
   // Of two sweeps one may follow an extrapolation, so that their movements say less of the distance to the fixed point.
   constexpr double kShare = 0.25;
   const bool extrapolates = out_.tried.extrapolations.all() > 0;
   const bool still = stopping_rule_.converged(out_.elbo, extrapolates ? kShare : 1),
              before = std::exchange(still_, still);
   if (!still || a.active(out_.iterations - 1)) return false;
-  return !extrapolates || (before && !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo))));
+  return !extrapolates || (before && !extrapolation_.gained(out_.elbo, least));
 }
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {

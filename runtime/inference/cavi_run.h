@@ -25,9 +25,9 @@ class CaviRun {
  private:
   /// Makes one sweep; `last` if it is the last one of a piece, which then has an ELBO.
   void advance(bool last, const OnSweep& on_sweep);
-  /// Judges the last sweep, which had this temperature, weight of random starts and objective: counts a fall of the
-  /// objective beyond rounding, and returns true if the run has converged.
-  bool judge(double temperature, double noise, double objective);
+  /// Judges the last sweep, which had this temperature, weight of random starts, objective and ELBO: counts a fall of
+  /// the objective beyond rounding, and returns true if the run has converged.
+  bool judge(double temperature, double noise, double objective, const Elbo& elbo);
   /// Returns the least gain, in nats, for which a step along an invariance is made: what the stopping rule would hardly
   /// notice.
   double least_gain() const;
@@ -49,6 +49,7 @@ class CaviRun {
       prepared_ = false,                        // true: the statistics of the start were computed
       stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows
       ended_ = false;                           // true: the run has ended
+  float gain_ = INFINITY;  // mean gain of the last sweeps while the parts of the ELBO cancel; else that of the last one
 };
 
 }  // namespace lehr

@@ -4,9 +4,11 @@
 #include "runtime/inference/engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "runtime/host.h"
+#include "runtime/inference/cancelled.h"
 #include "runtime/machine/items.h"
 
 namespace lehr {
@@ -182,7 +184,8 @@ std::int32_t Engine::elbo(Elbo& out) const {
   const Learnt learnt = recorded([&] {
     Learnt l{0, out};
     l.status = machine::elbo(machine_, l.elbo);
-    if (l.status == 0 && l.elbo.value > largest_elbo_) l.status = kLostDigits;
+    const bool lost = lost_to_cancellation(l.elbo) > kMostCancelled * (1 + std::abs(l.elbo.value));
+    if (l.status == 0 && (lost || l.elbo.value > largest_elbo_)) l.status = kLostDigits;
     return l;
   });
   out = learnt.elbo;

@@ -39,8 +39,8 @@ struct LoaderFunctions {
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
-/// Status of Engine::elbo() for an ELBO above the largest that is right (Engine::limit_elbo). Those of the generated
-/// code are from 100 on.
+/// Status of Engine::elbo() for an ELBO above the largest that is right (Engine::limit_elbo), or one of whose digits
+/// rounding leaves fewer than five (cancelled.h). Those of the generated code are from 100 on.
 inline constexpr std::int32_t kLostDigits = 99;
 
 /// A shared snapshot of q or of other arrays; null if there is none.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/inference/cancelled.h"
 #include "runtime/machine/temperature.h"
 
 namespace lehr {
@@ -50,7 +51,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     double objective = elbo.value - (1 - mean_inverse(r, o.temperatures)) * elbo.data_energy;
     for (std::size_t m = 0; m < r.size(); ++m)
       objective += (r[m] > 0 ? -r[m] * std::log(r[m] * levels) : 0) - r[m] * log_c[m];
-    if (o.constant && objective < previous - o.slack.elbo * (1 + std::abs(objective))) ++out.decreases;
+    if (o.constant && objective < previous - allowed_fall(o.slack.elbo, objective, elbo)) ++out.decreases;
     const bool keep = on_sweep({out.iterations, out.elbo, 1 / b, objective});
     const bool converged = out.iterations % o.every == 0 && out.iterations > o.every &&
                            std::abs(objective - previous) <= o.tolerance * std::abs(objective);

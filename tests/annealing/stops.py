@@ -80,9 +80,31 @@ def falls():
     return "four schedules"
 
 
+def cancelled():
+    """Points on their way to 0, where terms of the ELBO grow without bound and cancel: neither rises by rounding above the density
+    of the points, which it cannot exceed for data without a success, nor falls by it. See the prior: Gamma(1, 0.1) is 0.1 at 0."""
+    beta = "a ~ Gamma(shape = 1, rate = 0.1); b ~ Gamma(shape = 1, rate = 0.1); guide point(a, b);"
+    highest, said = 2 * np.log(0.1), []
+    for text in (f"plate n; data N[n] : count; {beta} observe y[n] ~ BetaBinomial(N[n], a, b);",
+                 f"plate n; data N[n] : count; {beta} p[n] ~ Beta(a, b); observe y[n] ~ Binomial(N[n], p[n]);"):
+        for groups in 1, 8, 60:
+            for search in "none", "full":
+                got = fit(f"model m {{ {text} }}", {"N": np.full(groups, 10), "y": np.zeros(groups, int)}, "--search", search, monotone=False)
+                assert got.report["elbo_decreases"] == 0 and "fell" not in got.said, got.said
+                assert -1e-3 < got.elbo - highest < 1e-4, f"{groups} groups: ELBO {got.elbo}, at most {highest}"
+                said.append(abs(got.elbo - highest))
+    topics = """model lda { plate doc; plate token in doc; plate topic = 2; plate term; alpha[topic] ~ Gamma(shape = 1, rate = 1);
+      beta[topic] ~ Dirichlet(concentration = 0.5) over term; theta[doc] ~ Dirichlet(concentration = alpha) over topic;
+      z[doc, token] ~ Categorical(theta[doc]); observe w[doc, token] ~ Categorical(beta[z[doc, token]]); guide point(alpha); }"""
+    got = fit(topics, {"w": [[0, 1, 1], [2, 3], [0, 0, 1], [2, 2, 3, 3]]}, "--search", "none", monotone=False)
+    assert got.report["elbo_decreases"] == 0 and "fell" not in got.said, got.said
+    return f"to {max(said):.0e}"
+
+
 TOLERANCES = (1e-3, 1e-5, 1e-8, 1e-11)
 CHECKS = {f"{n}, {t}": lambda n=n, t=t: stops(by_hand.MODELS[n](), t) for n in ("topics", "mixture", "chains") for t in TOLERANCES}
 CHECKS |= {f"one of many, {k}": lambda k=k: stops(OneOfMany(k), 1e-6) for k in range(6)}
 CHECKS["falls"] = falls
+CHECKS["cancelled"] = cancelled
 
 finish(CHECKS)
