@@ -209,7 +209,7 @@ def names_like_numbers(folder):
         table = write(f"{folder}/regions.csv", "c,y\n" + "\n".join(rows) + "\n")
         same(folder, "names like numbers", f"{folder}/kinds.lehr", [table], "--epochs", "2")
         same(folder, "names like numbers, bound", model, [f"c={table}:c", f"y={table}:y"], "--epochs", "2")
-    bad = write(f"{folder}/bad.csv", "c,y\n" + "".join(f"oak,{'none' if n == 400 else n}\n" for n in range(N)))
+    bad = write(f"{folder}/mixed.csv", "c,y\n" + "".join(f"oak,{'none' if n == 400 else n}\n" for n in range(N)))
     assert "there are numbers in it, and text" in run(folder, f"{folder}/kinds.lehr", [bad], expect=4)
 
 
