@@ -142,7 +142,8 @@ def named():
     return "6 pairs"
 
 
-CHECKS = {f"{n}, {law}": lambda n=n, law=law: hot(n, law) for n in by_hand.MODELS for law in ("data", "entropy")}
+# Whether topics are known is compiled from the data, which a built object has later.
+CHECKS = {f"{n}, {law}": lambda n=n, law=law: hot(n, law) for n in by_hand.MODELS if n != "known topics" for law in ("data", "entropy")}
 for n in ("topics", "mixture", "chains"):
     CHECKS[f"{n}, minibatches"] = lambda n=n: batches(n)
 for n in ("topics", "mixture", "chains"):

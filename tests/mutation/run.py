@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from mutations import MUTATIONS, OLD_DEFECTS
@@ -175,27 +176,39 @@ def build(tree, jobs, tests):
     subprocess.run(["nice", "cmake", "--build", "build", f"-j{jobs}", "--target", "lehr", *sorted(wanted), "--", "-k0"], cwd=tree, check=True)
 
 
-def ctest(tree, tests, number, *more):
+def ctest(tree, tests, number):
     environment = dict(os.environ, LEHR_MUTATION=str(number), LEHR_STOP_AT_FIRST="1", OPENBLAS_NUM_THREADS="1",
                        LEHR_CACHE="off")  # a mutation of the passes changes no key
-    done = subprocess.run(["nice", "ctest", "--test-dir", "build", "-R", f"^({'|'.join(tests)})$", "--timeout", "600", *more],
+    done = subprocess.run(["nice", "ctest", "--test-dir", "build", "-R", f"^({'|'.join(tests)})$", "--timeout", "600"],
                           cwd=tree, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout
 
 
-def durations(tree, tests, jobs):
-    """Seconds by test, all of which must be there and pass without a mutation."""
-    code, out = ctest(tree, tests, 0, f"-j{jobs}")
-    seconds = {name: float(t) for name, t in re.findall(r"Test +#\d+: (\S+) \.+ +Passed +([\d.]+) sec", out)}
-    if code != 0 or set(tests) - set(seconds):
-        sys.exit(f"without a mutation these fail, or do not exist: {', '.join(sorted(set(tests) - set(seconds)))}\n{out}")
-    return seconds
+class Baseline:
+    """Whether tests pass without a mutation; each is asked once, when it fails with one."""
+
+    def __init__(self, tree):
+        self.tree, self.asked, self.lock = tree, {}, threading.Lock()
+        self.seconds = {}  # by test, of the runs that ctest has noted
+        costs = os.path.join(tree, "build/Testing/Temporary/CTestCostData.txt")
+        if os.path.exists(costs):
+            with open(costs, encoding="utf-8") as f:
+                self.seconds = {words[0]: float(words[2]) for words in map(str.split, f) if len(words) == 3}
+
+    def passes(self, name):
+        with self.lock:
+            if name not in self.asked:
+                self.asked[name] = ctest(self.tree, [name], 0)[0] == 0
+            return self.asked[name]
 
 
-def killer_of(tree, mutation, number, seconds):
-    """The first test that fails, the quick ones first; None when they all pass."""
-    for name in sorted(mutation.tests.split("|"), key=seconds.get):
-        if ctest(tree, [name], number)[0] != 0:
+def killer_of(baseline, mutation, number, before):
+    """The first test that fails, that which failed `before` first, then the quick ones; None when they all pass."""
+    for name in sorted(mutation.tests.split("|"), key=lambda name: (name != before, baseline.seconds.get(name, 10))):
+        code, out = ctest(baseline.tree, [name], number)
+        if "No tests were found" in out or (code != 0 and not baseline.passes(name)):
+            sys.exit(f"{name} fails without a mutation, or does not exist:\n{out}")
+        if code != 0:
             return name
     return None
 
@@ -226,10 +239,10 @@ def main():
     if not o.no_build:
         copy(o.dir, [*(chosen if o.chosen else enumerate(MUTATIONS, 1)), *OLD_DEFECTS])
         build(o.dir, o.jobs, [m.tests for _, m in (chosen if o.chosen else enumerate(MUTATIONS, 1))])
-    seconds = durations(o.dir, sorted({name for _, m in chosen for name in m.tests.split("|")}), o.jobs)
-    survived, explained, results = 0, 0, read_results()
+    survived, explained, results, baseline = 0, 0, read_results(), Baseline(o.dir)
+    before = {number: result[2] for number, result in results.items()}
     with ThreadPoolExecutor(o.jobs) as pool:
-        for (number, m), killer in zip(chosen, pool.map(lambda x: killer_of(o.dir, x[1], x[0], seconds), chosen)):
+        for (number, m), killer in zip(chosen, pool.map(lambda x: killer_of(baseline, x[1], x[0], before.get(x[0])), chosen)):
             explained += killer is None and bool(m.equivalent)
             survived += killer is None and not m.equivalent
             results[number] = (digest(m), "noticed" if killer else "survived", killer or "")
