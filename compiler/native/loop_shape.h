@@ -67,7 +67,7 @@ struct Uses {
 /// own.
 Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
 
-/// Returns true if function number `function` of the program is optimised little, apart from its costly statements: it
+/// Returns true if function number `function` of the program is optimised little, its costly statements excepted: it
 /// is cold, or a call evaluates at most 64,000 nodes whatever the data are, which takes some microseconds.
 bool is_cheap_code(const loops::Program& program, std::size_t function);
 

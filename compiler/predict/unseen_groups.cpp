@@ -328,14 +328,9 @@ class PlateEnlarger {
       for (const std::string& label : labels_in(slot, a->second, plate, seen))
         if (seen.insert(label).second) out.push_back(label);
     }
-    for (const std::string& label : labels_of_ids(plate))
+    for (const std::string& label : labels_of_ids(model_, out_.data, fit_, plate))
       if (seen.insert(label).second) out.push_back(label);
     return out;
-  }
-
-  /// Returns the labels in the plate's column of ids.
-  std::vector<std::string> labels_of_ids(PlateId plate) const {
-    return lehr::labels_of_ids(model_, out_.data, fit_, plate);
   }
 
   /// Returns the size that the plate needs for the largest element number in the data, where elements are counted from
@@ -351,7 +346,7 @@ class PlateEnlarger {
     };
     for (const Slot& slot : slots_)
       if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
-    if (!labels_of_ids(plate).empty()) {
+    if (!labels_of_ids(model_, out_.data, fit_, plate).empty()) {
       for (const DataArray* ids : all_of(out_.data.at(model_[plate].name)))
         look(*ids);
     }
