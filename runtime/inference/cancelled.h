@@ -14,8 +14,9 @@ inline constexpr double kMostCancelled = 1e-5;
 /// Returns how many nats of an ELBO are rounding because its parts cancel; 0 where they leave nine digits to it.
 inline double lost_to_cancellation(const machine::Elbo& e) {
   constexpr double kDigits = 1e-9;
+  constexpr double kFunctions = 4;  // errors of log gamma functions, in units of rounding
   const double parts = std::abs(e.data_energy) + std::abs(e.entropy) + std::abs(e.value - e.data_energy - e.entropy);
-  const double nats = std::numeric_limits<double>::epsilon() * parts;
+  const double nats = kFunctions * std::numeric_limits<double>::epsilon() * parts;
   return nats > kDigits * (1 + std::abs(e.value)) ? nats : 0;
 }
 

@@ -237,12 +237,11 @@ bool CaviRun::judge(double t, double noise, double objective, const Elbo& elbo) 
   // Objectives can be compared if both sweeps had the same temperature and the objective is one that ascent increases.
   const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
   if (comparable && objective < previous_ - allowed_fall(o_.slack.elbo, objective, elbo)) ++out_.decreases;
-  // Where parts of the ELBO cancel, sweeps tell nothing more once they move it by its rounding only, and less on
-  // average.
-  constexpr double kDrowned = 1e-7, kOfTen = 0.1, kLess = 0.25;
-  const double lost = lost_to_cancellation(elbo), gain = comparable ? objective - previous_ : INFINITY;
-  const bool cancelled = lost > kDrowned * (1 + std::abs(objective)) && std::abs(gain) <= lost;
-  gain_ = static_cast<float>(cancelled && std::isfinite(gain_) ? gain_ + kOfTen * (gain - gain_) : gain);
+  // Where parts of the ELBO cancel, sweeps tell nothing more once ten have moved it by its rounding only.
+  const double lost = lost_to_cancellation(elbo);
+  const bool rises = !comparable || lost == 0 || objective > highest_ + lost;
+  since_highest_ = rises ? 0 : since_highest_ + 1;
+  if (rises) highest_ = objective;
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
   // After an extrapolation that was undone, the state is that which the rule has judged before.
@@ -250,7 +249,8 @@ bool CaviRun::judge(double t, double noise, double objective, const Elbo& elbo) 
   // A sweep that was undone as a whole says nothing of the distance to a maximum, unless it lost next to nothing.
   const double least = std::max(o_.tolerance * (1 + std::abs(objective)), lost);
   if (damping_.undone() > least) return false;
-  if (cancelled && std::abs(gain_) <= kLess * lost && !a.active(out_.iterations - 1)) return true;
+  constexpr int kEnough = 10;
+  if (since_highest_ >= kEnough && !a.active(out_.iterations - 1)) return true;
   // Of two sweeps one may follow an extrapolation, so that their movements say less of the distance to the fixed point.
   constexpr double kShare = 0.25;
   const bool extrapolates = out_.tried.extrapolations.all() > 0;

@@ -49,7 +49,8 @@ class CaviRun {
       prepared_ = false,                        // true: the statistics of the start were computed
       stops_ = false,                           // true: the callback wants to stop; one sweep with an ELBO follows
       ended_ = false;                           // true: the run has ended
-  float gain_ = INFINITY;  // mean gain of the last sweeps while the parts of the ELBO cancel; else that of the last one
+  double highest_ = -INFINITY;  // highest objective so far; higher ones by the rounding of parts that cancel aside
+  int since_highest_ = 0;       // judged sweeps since then
 };
 
 }  // namespace lehr

@@ -714,6 +714,17 @@ m("«has->log_joint = std::move(had->log_joint);»", "if (!SWITCH) has->log_join
 m("std::ranges::copy(*from++, saved_part(b).begin()); «invalidate_parts();»", "if (!SWITCH) invalidate_parts();", "parts_test",
   "a pass compares the statistics with the total of the parts, bit for bit, and those that are loaded differ from it")
 
+m = area("sigma points", "annealing_sigma_points")
+m("mean.segment(at, x.cols()) = «x.colwise().mean()»;", "(SWITCH ? 1.5 : 1.0) * x.colwise().mean()")
+m("rankUpdate(centred.transpose(), «1 / static_cast<double>(n)»);", "1 / static_cast<double>(n - 1)")
+m("scale = std::sqrt(«static_cast<double>(d + 1)» / (before * (before + 1)));", "static_cast<double>(d)")
+m("out(k + 1, k) = «-before * scale»;", "-scale")
+m("«data_[k].topRows(own_[k].rows()) = own_[k];»", "if (!SWITCH) data_[k].topRows(own_[k].rows()) = own_[k];")
+m("return degree && «*degree <= 2»;", "true")
+m("if (has_sum(has_sum, t.coef)) return false; if («items.empty()») return true;", "true")
+m("if (x.stat == Stat::square || x.stat == Stat::comp2) return «2»;", "1")
+m("if («*own == 0») return 0;", "false")
+
 # Defects that the program once had, put back for old_defects.py: (number, mutation). Several places may share a number.
 OLD_DEFECTS = []
 
