@@ -6,6 +6,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
 
+# The probabilities of a success and of a failure; their difference from 1 has no digits far from zero.
+CHANCES = {"logistic": (expit, lambda line: expit(-line)), "probit": (ndtr, lambda line: ndtr(-line))}
+
+
 def scoring(kind, x, y, w, variance, df):
     """Expected information and gradient at w, and the variance of the noise of the next step."""
     line = x @ w
@@ -14,10 +18,10 @@ def scoring(kind, x, y, w, variance, df):
         weight = (df + 1) / (df + residual**2 / variance) if kind == "student" else np.ones(len(y))
         variance = weight @ residual**2 / (len(y) if kind == "student" else len(y) - len(w))
         return (x.T * weight) @ x, x.T @ (weight * residual), variance
-    mean = expit(line) if kind == "logistic" else ndtr(line)
-    slope = mean * (1 - mean) if kind == "logistic" else np.exp(-line**2 / 2) / np.sqrt(2 * np.pi)
-    weight = slope / (mean * (1 - mean))
-    return (x.T * (slope * weight)) @ x, x.T @ (weight * (y - mean)), 1.0
+    mean, other = (f(line) for f in CHANCES[kind])
+    slope = mean * other if kind == "logistic" else np.exp(-line**2 / 2) / np.sqrt(2 * np.pi)
+    weight = slope / (mean * other)
+    return (x.T * (slope * weight)) @ x, x.T @ (weight * np.where(y, other, -mean)), 1.0
 
 
 def maximum_likelihood(kind, x, y, df=4):
