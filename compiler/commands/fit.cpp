@@ -150,8 +150,10 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 /// joint factor would be possible.
 std::vector<Diagnostic> result_notes(const Fitting& fitting, const TracedRun& best) {
   std::vector<Diagnostic> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
-  if (best.uncorrected == Uncorrected::large) out.push_back(make_note("standard deviations are those of the factors"));
-  else if (best.uncorrected == Uncorrected::costly)
+  // A warning about them says more.
+  const Uncorrected uncorrected = best.narrow.empty() ? best.uncorrected : Uncorrected::no;
+  if (uncorrected == Uncorrected::large) out.push_back(make_note("standard deviations are those of the factors"));
+  else if (uncorrected == Uncorrected::costly)
     out.push_back(make_note(
         "standard deviations are those of the factors, linear response corrects them: --sds linear-response"));
   for (const std::string& members : fitting.joinable())

@@ -355,8 +355,10 @@ void Fitting::check_sds(FitRun& run) {
   const LinearResponse response = linear_response(*instance_, analysed(), kMostNumbers, visits);
   if (response.costly) {
     const std::int64_t numbers = response_numbers(*instance_, analysed());
-    if (settings_.response_if_cheap && numbers > 0 && schedule().conditionals.blocks.size() > 1)
+    if (numbers == 0 || schedule().conditionals.blocks.size() < 2) return;
+    if (settings_.response_if_cheap)
       run.uncorrected = numbers > kMostNumbers ? Uncorrected::large : Uncorrected::costly;
+    run.narrow = narrowed(sampled_response(*instance_, analysed()));
     return;
   }
   if (response.failure.empty()) {
@@ -484,7 +486,8 @@ std::vector<Diagnostic> Fitting::warnings(const FitRun& run) const {
   }
   if (!run.narrow.empty()) {
     std::vector<std::string> cures;
-    if (!settings_.response && !settings_.response_if_cheap)
+    const bool costly = run.uncorrected == Uncorrected::costly;
+    if (costly || (!settings_.response && !settings_.response_if_cheap))
       cures = {option("sds") + " linear-response writes corrected ones",
                "a guide joint() of variables that depend on each other makes one factor of them"};
     else if (run.outcome.status == Status::max_iter) cures = {option("max-iter") + " lets it make more sweeps"};

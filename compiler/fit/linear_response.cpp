@@ -36,9 +36,14 @@ using Vector = Eigen::VectorXd;
 constexpr double kAsymmetric = 1e-3;
 /// Factors with less than this fraction of the standard deviation by linear response are too narrow.
 constexpr double kNarrow = 0.8;
-/// What takes little work: half of the sweeps of the fit, or so many operations, in both cases with few numbers.
-constexpr std::int64_t kFewNumbers = 200, kSweepsToOne = 2;
-constexpr double kFewOperations = 5e9;
+/// What takes little work: half of the sweeps of the fit, or so many operations; and so many operations of algebra. For
+/// a warning alone it is less.
+constexpr std::int64_t kSweepsToOne = 2;
+constexpr double kFewOperations = 5e9, kOperationsOfWarning = 1e9;
+/// The most moves by which the variance of one number is estimated, the least square of a residual that another one is
+/// worth, and the most numbers of a variable that are estimated.
+constexpr std::int64_t kMostMoves = 20, kMostOfOne = 3;
+constexpr double kSolved = 1e-4;
 /// Visits of the items for each direction; directions for each number if precisions react to means; and rounds of a
 /// visit where several steps infer the rest.
 constexpr std::int64_t kVisits = 2, kDirections = 3, kRoundsOfOthers = 3;
@@ -110,11 +115,12 @@ Vector unscaled(const Vector& x, const Vector& roots) {
 }
 
 /// Returns the rounds of a visit, which are several if several steps infer what has no coordinates.
-std::int64_t rounds_of_visit(const Engine& engine, const Analysed& analysed) {
+std::int64_t rounds_of_visit(const Instance& instance, const Analysed& analysed) {
   const std::vector<Block>& blocks = analysed.schedule.conditionals.blocks;
-  const auto others = std::ranges::count_if(engine.steps(), [&](const StepRow& s) {
-    const bool moved = !s.stage && s.block >= 0 && !analysed.schedule.stage_of[static_cast<std::size_t>(s.block)] &&
-                       why_no_coordinates(blocks[static_cast<std::size_t>(s.block)]).empty();
+  const auto others = std::ranges::count_if(instance.engine().steps(), [&](const StepRow& s) {
+    const auto block = static_cast<std::size_t>(s.block);
+    const bool moved = !s.stage && s.block >= 0 && !analysed.schedule.stage_of[block] &&
+                       why_no_coordinates(blocks[block]).empty() && !is_led(instance, analysed, block);
     return !moved && !s.refresh;
   });
   return others > 1 ? kRoundsOfOthers : 1;
@@ -369,34 +375,111 @@ Response response_of(const Follower& f, const ResponseSpace& space, Eigen::Index
 
 }  // namespace
 
-std::int64_t response_numbers(Instance& instance, const Analysed& analysed) {
-  std::int64_t out = 0;
+/// How much linear response works with.
+struct ResponseSizes {
+  std::int64_t numbers = 0;  // numbers of global variables
+  double coordinates = 0;    // coordinates of their factors
+  double operations = 0;     // of moving the factors once
+};
+
+/// Returns these sizes, which the forms of the factors tell.
+static ResponseSizes sizes_of(Instance& instance, const Analysed& analysed) {
+  constexpr double kFactorisations = 8;  // of a matrix in a factor, for each move
+  ResponseSizes out;
   const model::Model& m = analysed.model;
   const std::vector<Block>& blocks = analysed.schedule.conditionals.blocks;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const Block& b = blocks[k];
-    if (analysed.schedule.stage_of[k] || !why_no_coordinates(b).empty()) continue;
+    if (analysed.schedule.stage_of[k] || !why_no_coordinates(b).empty() || is_led(instance, analysed, k)) continue;
     if (m[b.variable].auxiliary && !is_joint(m[b.variable])) continue;
     const std::optional<FactorPlace> place = place_of(instance, analysed, k);
     if (!place) continue;
     std::size_t of_one = numbers_of(m[b.variable].support, place->extent);
     if (b.mean) of_one += numbers_of(m[*b.mean].support, place->extent);
-    out += static_cast<std::int64_t>(place->count * of_one);
+    const auto count = static_cast<double>(place->count), extent = static_cast<double>(place->extent);
+    out.numbers += static_cast<std::int64_t>(place->count * of_one);
+    const bool dense = m[b.variable].support != math::Support::simplex && extent > 1;
+    out.coordinates += count * (dense ? extent * (extent + 3) / 2 : 2 * extent);
+    out.operations += count * (dense ? kFactorisations * extent * extent * extent : extent);
   }
+  return out;
+}
+
+std::int64_t response_numbers(Instance& instance, const Analysed& analysed) {
+  return sizes_of(instance, analysed).numbers;
+}
+
+/// Returns the operations of a visit of all items, with a move of the factors.
+static double operations_of_visit(const Engine& engine, const ResponseSizes& sizes) {
+  double out = 1 + sizes.operations;
+  for (const StepRow& s : engine.steps())
+    out += static_cast<double>(s.outside) +
+           (s.stage ? static_cast<double>(s.operations) * static_cast<double>(engine.extent(s.items)) : 0);
   return out;
 }
 
 std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
   if (analysed.schedule.conditionals.blocks.size() < 2) return 0;  // a factor alone is the posterior
-  const std::int64_t numbers = response_numbers(instance, analysed);
-  if (numbers > kFewNumbers) return 0;
+  const ResponseSizes sizes = sizes_of(instance, analysed);
+  if (sizes.numbers == 0) return 0;
   const Engine& engine = instance.engine();
-  double operations = 1;  // of a sweep
-  for (const StepRow& s : engine.steps())
-    operations += static_cast<double>(s.outside) +
-                  (s.stage ? static_cast<double>(s.operations) * static_cast<double>(engine.extent(s.items)) : 0);
-  const std::int64_t most = std::max(sweeps / kSweepsToOne, static_cast<std::int64_t>(kFewOperations / operations));
-  return numbers > 0 && kVisits * numbers * rounds_of_visit(engine, analysed) <= most ? most : 0;
+  const auto visits = static_cast<std::int64_t>(kFewOperations / operations_of_visit(engine, sizes));
+  const std::int64_t of_one = kVisits * rounds_of_visit(instance, analysed),
+                     most = std::max(sweeps / kSweepsToOne, visits),
+                     // Each direction is made orthogonal to all before, twice.
+      directions = static_cast<std::int64_t>(std::sqrt(kFewOperations / (2 * sizes.coordinates)));
+  return of_one * sizes.numbers <= most && sizes.numbers <= directions ? std::min(most, of_one * directions) : 0;
+}
+
+/// Returns g' (I - J)^-1 g for the gradient g of a mean, or a little less, by conjugate gradients; NaN if I - J is not
+/// positive definite.
+static double variance_along(MovableFit& solution, const Vector& g, const Vector& roots) {
+  Vector x = Vector::Zero(g.size()), residual = g, direction = g;
+  for (std::int64_t k = 0; k < kMostMoves; ++k) {
+    const double before = residual.squaredNorm(), length = direction.norm();
+    if (before <= kSolved * g.squaredNorm()) break;
+    Vector response, means;
+    if (!solution.respond(unscaled(direction / length, roots), response, means).empty()) return std::nan("");
+    const Vector image = direction - length * response.cwiseProduct(roots);
+    const double curvature = direction.dot(image);
+    if (!(curvature > 0)) return std::nan("");
+    x += before / curvature * direction;
+    residual -= before / curvature * image;
+    direction = residual + residual.squaredNorm() / before * direction;
+  }
+  return g.dot(x);
+}
+
+LinearResponse sampled_response(Instance& instance, const Analysed& analysed) {
+  LinearResponse out;
+  const ResponseSizes sizes = sizes_of(instance, analysed);
+  if (sizes.numbers > kMostNumbers) return out;
+  auto left = static_cast<std::int64_t>(kOperationsOfWarning / operations_of_visit(instance.engine(), sizes));
+  const std::int64_t of_one = kMostMoves * kVisits * rounds_of_visit(instance, analysed);
+  if (left < of_one) return out;
+  MovableFit solution(instance, analysed);
+  if (solution.parts().empty() || !solution.converge().empty() || !solution.find_orders().empty()) return out;
+  const Vector roots = solution.roots_of_copies();
+  std::vector<FactorNumbers> all = solution.numbers();
+  std::ranges::stable_sort(all, {}, [](const FactorNumbers& n) { return n.where.size(); });
+  for (const FactorNumbers& n : all) {
+    const MovablePart& part = solution.parts()[n.part];
+    if (n.where.empty() || !part.copies.empty()) continue;
+    Response of{n.name, n.shape, {}, {}, std::vector<double>(n.where.size(), std::nan("")), {}};
+    for (const auto& [element, number] : n.where)
+      of.sd.push_back(part.elements[element].moments().sd[static_cast<std::size_t>(number)]);
+    const std::size_t step = (n.where.size() + kMostOfOne - 1) / kMostOfOne;
+    for (std::size_t k = 0; k < of.sd.size() && left >= of_one; k += step) {
+      if (part.is_barren(n.where[k].first)) continue;
+      const Vector g = gradient_of(solution, n, k);
+      const double own = of.sd[k],
+                   variance = variance_along(solution, g, roots) + std::max(own * own - g.squaredNorm(), 0.0);
+      if (std::isfinite(own) && variance > 0) of.response[k] = std::sqrt(variance);
+      left -= of_one;
+    }
+    out.variables.push_back(std::move(of));
+  }
+  return out;
 }
 
 std::string left_as_they_are(const LinearResponse& response) {
@@ -464,7 +547,7 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
   for (const FactorNumbers& n : numbers)
     for (std::size_t k = 0; k < n.where.size(); ++k)
       gradients.push_back(gradient_of(solution, n, k));
-  const ResponseSpace space(solution, gradients, visits / (kVisits * rounds_of_visit(instance.engine(), analysed)));
+  const ResponseSpace space(solution, gradients, visits / (kVisits * rounds_of_visit(instance, analysed)));
   out.failure = space.failure();
   if (too_often(space.costly())) return out;
   if (!out.failure.empty()) return out;

@@ -65,9 +65,13 @@ LinearResponse linear_response(Instance& instance, const Analysed& analysed, std
 /// which have it too, are not counted.
 std::int64_t response_numbers(Instance& instance, const Analysed& analysed);
 /// Returns how many visits of the items linear_response() may make to take little work: half of the sweeps that the fit
-/// has made (`sweeps`), or few operations in all. 0 if the least that it needs is more, if there are over 200 numbers,
-/// or if there is nothing to correct: no numbers, or one block only. It does not depend on the speed of the machine.
+/// has made (`sweeps`), or few operations in all. 0 if the least that it needs is more, or if there is nothing to
+/// correct: no numbers, or one block only. It does not depend on the speed of the machine.
 std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps);
+/// Estimates standard deviations by linear response of up to three numbers of each global variable without copies, in
+/// little work, where those of all would take too much; others are NaN. They are a little too small at most. No
+/// variables are in the result if there is nothing that can be estimated so.
+LinearResponse sampled_response(Instance& instance, const Analysed& analysed);
 
 /// Returns the text of a warning if the standard deviation of some factor is less than four fifths of that by linear
 /// response: which is narrowest, and which others are too narrow. Returns an empty text otherwise.

@@ -40,6 +40,17 @@ std::string why_no_coordinates(const Block& b) {
   return "";
 }
 
+bool is_led(const Instance& instance, const Analysed& analysed, std::size_t k) {
+  constexpr std::size_t kMostDense = 48;  // numbers, of which a precision matrix has so many more
+  const model::Model& m = analysed.model;
+  const Block& b = analysed.schedule.conditionals.blocks[k];
+  if (!is_joint(m[b.variable]) || !why_no_coordinates(b).empty()) return false;
+  const auto is_number = [&](const model::Member& x) { return m[x.variable].support == math::Support::real; };
+  if (!std::ranges::all_of(m[b.variable].auxiliary->members, is_number)) return false;
+  const std::optional<FactorPlace> place = place_of(instance, analysed, k);
+  return place && place->extent > kMostDense;
+}
+
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t k) {
   const Engine& engine = instance.engine();
   const Block& b = analysed.schedule.conditionals.blocks[k];
@@ -162,7 +173,7 @@ void MovableFit::find_parts() {
       if (of_user && why_no_coordinates(b).empty()) std::ranges::move(names, std::back_inserter(of_items));
       continue;
     }
-    std::string why = why_no_coordinates(b);
+    std::string why = is_led(instance_, analysed_, k) ? "its factor has many numbers" : why_no_coordinates(b);
     std::optional<MovablePart> part = why.empty() ? part_of(k) : std::nullopt;
     if (part) {
       for (const FactorCoordinates& c : part->elements) {
@@ -288,16 +299,24 @@ void MovableFit::find_followers() {
   const model::Model& m = analysed_.model;
   const std::vector<Block>& blocks = analysed_.schedule.conditionals.blocks;
   const std::map<std::string, SavedVariable> variables = by_variable(instance_.posterior(false));
+  const auto add = [&](const model::Variable& v, const math::FamilyRow& family, const std::string& mean_name) {
+    const auto saved = variables.find(v.name);
+    const NamedArray* mean = saved == variables.end() ? nullptr : saved->second.find(mean_name);
+    const std::optional<Moments> found = mean ? moments(family, saved->second, nullptr) : std::nullopt;
+    if (!found || found->sd.size() != mean->values.size()) return;
+    followers_.push_back({v.name, mean->shape, found->mean, found->sd});
+    std::erase_if(left_out_, [&](const std::string& s) { return s.starts_with("'" + v.name + "'"); });
+  };
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const model::Variable& v = m[blocks[k].variable];
-    const auto saved = variables.find(v.name);
-    if (analysed_.schedule.stage_of[k] || !blocks[k].chain || saved == variables.end() || is_joint(v)) continue;
+    if (analysed_.schedule.stage_of[k] || has_coordinates_[k]) continue;
     const auto* location = math::find_role(*blocks[k].factor, math::ParameterRole::location);
-    const NamedArray* mean = location ? saved->second.find(location->name) : nullptr;
-    const std::optional<Moments> found = mean ? moments(*blocks[k].family, saved->second, nullptr) : std::nullopt;
-    if (!found || found->sd.size() != mean->values.size()) continue;
-    followers_.push_back({v.name, mean->shape, found->mean, found->sd});
-    std::erase_if(left_out_, [&](const std::string& s) { return s.starts_with("'" + v.name + "':"); });
+    if (!location) continue;
+    if (blocks[k].chain && !is_joint(v)) add(v, *blocks[k].family, location->name);
+    if (blocks[k].chain || !is_joint(v) || blocks[k].point || blocks[k].drawn) continue;
+    for (const model::Member& x : v.auxiliary->members)
+      if (m[x.variable].support == math::Support::real)
+        add(m[x.variable], *math::find_family("Normal"), location->name);
   }
 }
 

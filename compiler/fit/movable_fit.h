@@ -62,7 +62,7 @@ struct FactorNumbers {
 };
 
 /// A variable whose factors have no coordinates and whose means follow from the factors that have some: a chain of
-/// Normal numbers or vectors. Linear response gives it standard deviations too.
+/// Normal numbers or vectors, or a number in a large joint factor. Linear response gives it standard deviations too.
 struct Follower {
   std::string name;                 // name of the variable
   std::vector<std::int64_t> shape;  // extents of its axes, then of its event axis
@@ -72,6 +72,9 @@ struct Follower {
 /// Returns why the factors of a block have no coordinates (FactorCoordinates), as a clause for a message. Empty if the
 /// block's form allows them; FactorCoordinates::make() may still find none.
 std::string why_no_coordinates(const conditionals::Block& b);
+/// Returns true if a block's factor could have coordinates, but has so many numbers that it is better to let it follow
+/// the others (Follower): a joint factor of numbers. `block` is its index in the conditionals.
+bool is_led(const Instance& instance, const Analysed& analysed, std::size_t block);
 /// Returns where the factors of a global block, given by its index in the conditionals, are in memory; nullopt if they
 /// are not in memory as a whole, or if no step outside the item stages updates the block.
 std::optional<FactorPlace> place_of(const Instance& instance, const Analysed& analysed, std::size_t block);

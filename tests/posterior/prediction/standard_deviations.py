@@ -19,6 +19,9 @@ FACTORS = [*CORRECTED[:4], "--sds", "factors"]
 LINE = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
   observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
 
+GROUPS = """model groups { plate n; plate g; data of[n] : g; t ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1);
+  b[g] ~ Normal(mean = 0, precision = t); observe y[n] ~ Normal(mean = b[of[n]], precision = tau); guide factorised; }"""
+
 
 def line(n=40, at=3.0):
     x = at + RNG.normal(0, 1, n)
@@ -181,6 +184,25 @@ def followers():
     narrow = float(np.min(f.q("x") / want[1:]))
     assert narrow < 0.9, narrow
     return f"to {off:.0e}; the factor has {narrow:.2f}"
+
+
+@check
+def joint_factors():
+    """A joint factor of numbers beside a number of its own factor, below, at and above the size from which it follows the others; and a
+    sparse one, which always does."""
+    off = 0
+    for groups in 46, 47, 48, 70, 400:
+        n = 3 * groups
+        of, v = np.repeat(np.arange(groups), 3), RNG.normal(1, 1, n)
+        design = np.column_stack([np.ones(n), v, np.eye(groups)[of]])
+        want = normal_sds(design.T @ design + np.diag([1 / 4, 1 / 4, *np.ones(groups)]))
+        f = Corrected("""model m { plate n; plate g; data of[n] : g; data v[n] : real; mu ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
+          b[g] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = mu + b[of[n]] + c * v[n], sd = 1); guide joint(mu, b); }""",
+                      {"of": of, "v": v, "y": RNG.normal(0, 1, n)})
+        assert np.min(f.q("c")) < 0.9 * want[1]
+        off = max(off, relative([f.sds["mu.sd"], f.sds["c.sd"], *f.sds["b.sd"]], want))
+    assert off < 1e-6, off
+    return f"to {off:.0e}"
 
 
 @check
@@ -371,9 +393,9 @@ def by_default():
         np.testing.assert_array_equal(sds[name], f.sds[name])
     own = float(f.q("b"))
     assert f"sd {float(sds['b.sd']):.4g} by linear response, {own:.4g} of the factor" in small.run("show", small.at("fit"), "b")
-    large = Folder("""model m { plate n; plate d = 201; data of[n] : d; tau ~ Gamma(shape = 1, rate = 1);
+    large = Folder("""model m { plate n; plate d = 1000; data of[n] : d; tau ~ Gamma(shape = 1, rate = 1);
       w[d] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = w[of[n]], precision = tau); }""",
-                   {"of": np.arange(201), "y": RNG.normal(0, 1, 201)})
+                   {"of": np.arange(1000), "y": RNG.normal(0, 1, 1000)})
     assert not os.path.exists(large.at("fit/sds.npz"))
     return f"{own / float(sds['b.sd']):.2f} of it"
 
@@ -435,6 +457,15 @@ def warned():
         centred = dict(d, x=d["x"] - d["x"].mean())
         quiet = lehr("fit", at("m.lehr"), "--data", write_json(at("e.json"), plain(centred)), "--out", at("out"), "--search", "none", "--sds", "factors", code=0)
         assert "linear" not in quiet.stderr, quiet.stderr
+        # Where it takes too much work for all, some numbers are tried.
+        for rows, sure in (2, False), (400, True):
+            of = np.repeat(np.arange(1000), rows)
+            many = {"of": of, "y": RNG.normal(0, 1, 1000)[of] + RNG.normal(0, 1, len(of))}
+            done = lehr("fit", write(at("g.lehr"), GROUPS), "--data", write_json(at("g.json"), plain(many)), "--out", at("out"), "--search", "none",
+                        "--max-iter", 20000, code=0)
+            said = " ".join(done.stderr.split())
+            assert ("too small" in said and "--sds linear-response" in said) != sure, (rows, said)
+            assert not os.path.exists(at("out/sds.npz"))
     return f"{ratio:.2f}"
 
 
