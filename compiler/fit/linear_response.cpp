@@ -37,9 +37,9 @@ constexpr double kAsymmetric = 1e-3;
 /// Factors with less than this fraction of the standard deviation by linear response are too narrow.
 constexpr double kNarrow = 0.8;
 /// What takes little work: half of the sweeps of the fit, or so many operations; and so many operations of algebra. For
-/// a warning alone it is less.
-constexpr std::int64_t kSweepsToOne = 2;
-constexpr double kFewOperations = 5e9, kOperationsOfWarning = 1e9;
+/// many numbers, and for a warning alone, it is less.
+constexpr std::int64_t kFewNumbers = 200, kSweepsToOne = 2;
+constexpr double kFewOperations = 5e9, kFewerOperations = 2e9;
 /// The most moves by which the variance of one number is estimated, the least square of a residual that another one is
 /// worth, and the most numbers of a variable that are estimated.
 constexpr std::int64_t kMostMoves = 20, kMostOfOne = 3;
@@ -423,7 +423,8 @@ std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int
   const ResponseSizes sizes = sizes_of(instance, analysed);
   if (sizes.numbers == 0) return 0;
   const Engine& engine = instance.engine();
-  const auto visits = static_cast<std::int64_t>(kFewOperations / operations_of_visit(engine, sizes));
+  const double operations = sizes.numbers > kFewNumbers ? kFewerOperations : kFewOperations;
+  const auto visits = static_cast<std::int64_t>(operations / operations_of_visit(engine, sizes));
   const std::int64_t of_one = kVisits * rounds_of_visit(instance, analysed),
                      most = std::max(sweeps / kSweepsToOne, visits),
                      // Each direction is made orthogonal to all before, twice.
@@ -454,7 +455,7 @@ LinearResponse sampled_response(Instance& instance, const Analysed& analysed) {
   LinearResponse out;
   const ResponseSizes sizes = sizes_of(instance, analysed);
   if (sizes.numbers > kMostNumbers) return out;
-  auto left = static_cast<std::int64_t>(kOperationsOfWarning / operations_of_visit(instance.engine(), sizes));
+  auto left = static_cast<std::int64_t>(kFewerOperations / operations_of_visit(instance.engine(), sizes));
   const std::int64_t of_one = kMostMoves * kVisits * rounds_of_visit(instance, analysed);
   if (left < of_one) return out;
   MovableFit solution(instance, analysed);
