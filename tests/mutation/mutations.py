@@ -262,7 +262,7 @@ m("return stored(log_gammas.exp() * values(product_) / «recurrence_product(valu
 m = area("stochastic and incremental steps", "annealing_stochastic_steps|annealing_built_steps")
 m("return o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + «static_cast<double>(t)», -o.kappa));", "static_cast<double>(t + 1)")
 m("return o.rho > 0 ? o.rho : std::min(«1.0», std::pow(o.tau0 + static_cast<double>(t), -o.kappa));", "2.0")
-m("double tau0 = 1, // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...\n kappa = «0.7»;", "0.75")
+m("double tau0 = 1, kappa = «0.7»;", "0.75")
 m("return static_cast<double>(e.items()) / «static_cast<double>(batch.size())»;", "static_cast<double>(e.items())")
 m("if (stage.batched) scale_up(m, statistics_of(*m.model, stage), «plan.scale»);", "1.0")
 m("scale_up(m, data_sums_of(*m.model, *stage), «scale»);", "1.0", "annealing_svi|minibatches_test|annealing_stochastic_steps")
@@ -493,7 +493,8 @@ m("const Vector r = «-2» * m / (1 + (1 + 4 * m.square()).sqrt());", "-1")
 m("static_cast<Eigen::Index>(entry.second)) += «0.5» * *c;", "1.0")
 m("z += «Vector(s.coefficients.middleCols(at, standard[p].size()) * standard[p])»;", "Vector(-(s.coefficients.middleCols(at, standard[p].size()) * standard[p]))")
 m("out += own.squaredNorm() + «2» * own.dot(earlier);", "1")
-m("if (const auto w = across.find(p); w != across.end()) out += «w->second.dot(row * to.lagged.middleCols(at, n))»;", "-w->second.dot(row * to.lagged.middleCols(at, n))")
+m("if (const auto w = across.find(p); w != across.end()) out += «w->second.dot(row * to.lagged.middleCols(at, n))»;", "-w->second.dot(row * to.lagged.middleCols(at, n))",
+  "posterior_predictive")
 m("if (chain && !steps && «alone.emplace(key(a), root).first->second != root») return std::nullopt;", "false")
 
 m = area("sums over items", "annealing_built_steps")
@@ -722,7 +723,8 @@ m("out(k + 1, k) = «-before * scale»;", "-scale")
 m("«data_[k].topRows(own_[k].rows()) = own_[k];»", "if (!SWITCH) data_[k].topRows(own_[k].rows()) = own_[k];")
 m("return degree && «*degree <= 2»;", "true")
 m("if (has_sum(has_sum, t.coef)) return false; if («items.empty()») return true;", "true")
-m("if (x.stat == Stat::square || x.stat == Stat::comp2) return «2»;", "1")
+m("if (x.stat == Stat::square || x.stat == Stat::comp2) return «2»;", "1", "",
+  "a square of more than two factors comes with their product with a datum or latent number, which has the degree 3 or more")
 m("if («*own == 0») return 0;", "false")
 
 # Defects that the program once had, put back for old_defects.py: (number, mutation). Several places may share a number.

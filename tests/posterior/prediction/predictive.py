@@ -355,7 +355,7 @@ def lets():
 def lets_of_a_chain():
     """A state by itself is Normal, and so are several together, also one that the fit has not seen."""
     model = """model m { plate t ordered; tau ~ Gamma(shape = 2, rate = 1); s[t] ~ Normal(mean = s[t-1], sd = 1) start Normal(mean = 0, sd = 1);
-      let twice[t] = s[t] + s[t]; let square[t] = s[t] * s[t]; let change = s[2] - s[0]; let total = sum(t) s[t];
+      let twice[t] = s[t] + s[t]; let square[t] = s[t] * s[t]; let change = s[2] - s[0]; let pair = s[1] * s[2]; let total = sum(t) s[t];
       observe y[t] ~ Normal(mean = s[t], precision = tau); }"""
     f = Predicted(model, {"y": RNG.normal(size=5)}, "--search", "none", "--tol", "1e-15", "--max-iter", 1000)
     q = f.posterior
@@ -370,9 +370,23 @@ def lets_of_a_chain():
     change, total = np.array([-1, 0, 1, 0, 0]), np.array([1, 1, 1, 1, 2])
     near(p["change.mean"], change @ q["s.mean"])
     near(p["change.sd"], np.sqrt(change @ covariance @ change), 1e-5)
+    near(p["pair.mean"], q["s.mean"][1] * q["s.mean"][2] + covariance[1, 2], 1e-5)
     near(p["total.mean"], total @ q["s.mean"])
     near(p["total.sd"], np.sqrt(total @ covariance @ total + 1), 1e-5)
-    return "four"
+    # Two steps back: a state depends on a later one by itself and by the one before it.
+    text = """model m { plate t ordered; tau ~ Gamma(shape = 2, rate = 1);
+      s[t] ~ Normal(mean = 0.6 * s[t-1] + 0.3 * s[t-2], sd = 1) start Normal(mean = 0, sd = 1);
+      let pair = s[2] * s[3]; let three = s[1] + s[2] + s[4]; observe y[t] ~ Normal(mean = s[t], precision = tau); }"""
+    f = Predicted(text, {"y": 3 + RNG.normal(size=5)}, "--search", "none", "--tol", "1e-15", "--max-iter", 1000)
+    q, p = f.posterior, f.predict({}, "--sizes", "t=5", "--draws", 20000)
+    steps = np.eye(5) - 0.6 * np.eye(5, k=-1) - 0.3 * np.eye(5, k=-2)
+    steps[1, 0] = 0  # the first two have the start's distribution
+    covariance = np.linalg.inv(steps.T @ steps + q["tau.shape"] / q["tau.rate"] * np.eye(5))
+    near(q["s.precision"], 1 / np.diag(covariance), 1e-5)
+    near(p["pair.mean"], q["s.mean"][2] * q["s.mean"][3] + covariance[2, 3], 1e-5)
+    three = np.array([0, 1, 1, 0, 1])
+    near(p["three.sd"], np.sqrt(three @ covariance @ three), 1e-5)
+    return "seven"
 
 
 @check
@@ -393,7 +407,7 @@ def joint_factors():
     """Numbers that share a Normal factor: linear functions of them are Normal with its covariance."""
     model = """model m { plate n; plate g = 2; plate d; data x[n] : vector over d; data where[n] : g; a ~ Normal(mean = 1, sd = 3);
       w ~ MvNormal(mean = 0, precision = 0.1) over d; u[g] ~ Normal(mean = 0, sd = 2); tau ~ Gamma(shape = 2, rate = 1);
-      guide joint(a, w, u); let f[n] = a + dot(w, x[n]) + u[where[n]]; let product = a * w[1]; let gap = u[0] - u[1];
+      guide joint(a, w, u); let f[n] = a + dot(w, x[n]) + u[where[n]]; let product = a * w[1]; let pair = u[0] * u[1]; let gap = u[0] - u[1];
       observe y[n] ~ Normal(mean = f[n], precision = tau); }"""
     x, where = RNG.normal(size=(8, 2)), RNG.integers(0, 2, 8)
     f = Predicted(model, {"x": x, "where": where, "y": 2 + x @ [1, -1] + where + RNG.normal(size=8)}, "--search", "none")
@@ -414,6 +428,7 @@ def joint_factors():
     gap = np.array([0, 0, 0, 1, -1])
     near(p["gap.sd"], math.sqrt(gap @ covariance @ gap))
     near(p["product.mean"], mean[0] * mean[2] + covariance[0, 2])
+    near(p["pair.mean"], mean[3] * mean[4] + covariance[3, 4])
     return f"correlation {covariance[0, 3] / math.sqrt(covariance[0, 0] * covariance[3, 3]):.2f}"
 
 

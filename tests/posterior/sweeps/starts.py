@@ -64,6 +64,9 @@ def between():
         q = fit(counts, {"y": rng.binomial(20, chances)}, "--seed", seed, "--search", "quick", "--max-iter", 300, monotone=False).posterior
         means = np.sort(q["a.value"] / (q["a.value"] + q["b.value"]))
         np.testing.assert_allclose(means, [8 / 38, 30 / 40], atol=0.05)
+        # A start moves them more than one step from their prior, where a + b is 40: the counts of both groups together have some 3.
+        q = fit(counts, {"y": rng.binomial(20, chances)}, "--seed", seed, "--init", "allocations", "--search", "none", "--max-iter", 0).posterior
+        assert np.mean(q["a.value"] + q["b.value"]) < 14, q["a.value"] + q["b.value"]
         said.append(f"{means[0]:.2f}, {means[1]:.2f}")
     return "; ".join(said)
 
