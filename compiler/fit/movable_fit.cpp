@@ -299,24 +299,34 @@ void MovableFit::find_followers() {
   const model::Model& m = analysed_.model;
   const std::vector<Block>& blocks = analysed_.schedule.conditionals.blocks;
   const std::map<std::string, SavedVariable> variables = by_variable(instance_.posterior(false));
-  const auto add = [&](const model::Variable& v, const math::FamilyRow& family, const std::string& mean_name) {
-    const auto saved = variables.find(v.name);
-    const NamedArray* mean = saved == variables.end() ? nullptr : saved->second.find(mean_name);
-    const std::optional<Moments> found = mean ? moments(family, saved->second, nullptr) : std::nullopt;
-    if (!found || found->sd.size() != mean->values.size()) return;
-    followers_.push_back({v.name, mean->shape, found->mean, found->sd});
-    std::erase_if(left_out_, [&](const std::string& s) { return s.starts_with("'" + v.name + "'"); });
+  const auto add = [&](const std::string& name, const NamedArray& mean, std::vector<double> sd) {
+    if (sd.size() != mean.values.size()) return;
+    followers_.push_back({name, mean.shape, mean.values, std::move(sd)});
+    std::erase_if(left_out_, [&](const std::string& s) { return s.starts_with("'" + name + "'"); });
   };
   for (std::size_t k = 0; k < blocks.size(); ++k) {
-    const model::Variable& v = m[blocks[k].variable];
-    if (analysed_.schedule.stage_of[k] || has_coordinates_[k]) continue;
-    const auto* location = math::find_role(*blocks[k].factor, math::ParameterRole::location);
-    if (!location) continue;
-    if (blocks[k].chain && !is_joint(v)) add(v, *blocks[k].family, location->name);
-    if (blocks[k].chain || !is_joint(v) || blocks[k].point || blocks[k].drawn) continue;
-    for (const model::Member& x : v.auxiliary->members)
-      if (m[x.variable].support == math::Support::real)
-        add(m[x.variable], *math::find_family("Normal"), location->name);
+    const Block& b = blocks[k];
+    const model::Variable& v = m[b.variable];
+    const auto *location = math::find_role(*b.factor, math::ParameterRole::location),
+               *precision = math::find_role(*b.factor, math::ParameterRole::precision);
+    if (analysed_.schedule.stage_of[k] || has_coordinates_[k] || b.point || b.drawn || !location) continue;
+    if (b.chain && !is_joint(v)) {
+      const auto saved = variables.find(v.name);
+      const NamedArray* mean = saved == variables.end() ? nullptr : saved->second.find(location->name);
+      const std::optional<Moments> found = mean ? moments(*b.family, saved->second, nullptr) : std::nullopt;
+      if (found) add(v.name, *mean, found->sd);
+    } else if (!b.chain && is_joint(v) && precision) {
+      for (const model::Member& x : v.auxiliary->members) {
+        const auto saved = variables.find(m[x.variable].name);
+        if (saved == variables.end() || m[x.variable].support != math::Support::real) continue;
+        const NamedArray *mean = saved->second.find(location->name), *of_each = saved->second.find(precision->name);
+        if (!mean || !of_each) continue;
+        std::vector<double> sd;
+        for (const double t : of_each->values)
+          sd.push_back(1 / std::sqrt(t));
+        add(m[x.variable].name, *mean, std::move(sd));
+      }
+    }
   }
 }
 

@@ -509,7 +509,7 @@ m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});",
 
 m = area("sweeps and convergence", "posterior_rows|passes|passes_text")
 m("if («f.cold») continue;", "true")
-m("return !options.item_parameters && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_rows|posterior_random_models")
+m("return !options.item_parameters && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_standard_deviations")
 
 m = area("data and tables", "posterior_tables")
 m("v -= «from»;", "0.0")

@@ -350,6 +350,20 @@ def repeated():
 
 
 @check
+def with_items_or_without():
+    """Whether a fit writes the factors of items moves no bit of them, also where a sweep begins with what all items share."""
+    model = """model m { plate k = 3; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 20); plate s; plate t in s ordered;
+      A[k] ~ Dirichlet(concentration = 1) over k; c[s,t] ~ Categorical(A[c[s,t-1]]) start Categorical(pi); guide order(mu, c, pi, A);
+      observe u[s,t] ~ Normal(mean = mu[c[s,t]], sd = 1); }"""
+    data = {"u": RNG.normal(0, 4, (9, 7))}
+    without, with_items = (Folder(model, data, "--sds", "linear-response", *more) for more in ([], ["--save-locals"]))
+    one, two = (arrays(f.at("fit/sds.npz")) for f in (without, with_items))
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name])
+    return ", ".join(one)
+
+
+@check
 def limits_of_items():
     """Censored Student's t: items with two unknowns, one of them without an upper limit, which have to be inferred until they no
     longer move. The response of the mean and precision of q(mu) is that of numpy, by the hazard of the Normal distribution."""
