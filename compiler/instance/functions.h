@@ -27,18 +27,19 @@ using CodeSource = std::variant<Backend, std::span<const lehr_function>>;
 /// calls the functions.
 class Functions {
  public:
-  /// Compiles the program, takes its compiled functions over, or prepares to interpret it, as `source` says.
+  /// Compiles the program but for functions that fits seldom call, takes its compiled functions over, or prepares to
+  /// interpret it, as `source` says. Throws what the constructor of native::Jit does, as do calls through the hook.
   Functions(const loops::Program& program, const CodeSource& source);
   /// Not copyable: code() points into the object.
   Functions(const Functions&) = delete;
   /// Not assignable: code() points into the object.
   Functions& operator=(const Functions&) = delete;
 
-  /// Returns the hook through which the machine must call all functions (so that they are timed or interpreted), or
-  /// null if it calls them by the addresses of compiled().
+  /// Returns the hook through which the machine must call functions without an address: all that are timed or
+  /// interpreted, and those that are compiled when they are first called. Null if all have addresses.
   const machine::Code* code() const { return code_.call ? &code_ : nullptr; }
-  /// Returns the addresses of the functions, in the order of the program. There are none for the interpreter.
-  const lehr_function* compiled() const { return compiled_.data(); }
+  /// Returns the addresses of the functions, in the order of the program; null for those that the hook calls.
+  const lehr_function* addresses() const { return addresses_.data(); }
 
   /// What one function of the program has cost since the start, for profiles.
   struct FunctionCost {
@@ -61,8 +62,8 @@ class Functions {
   const loops::Program& program_;
   /// Owns the machine code that was compiled here; null otherwise.
   std::unique_ptr<native::Jit> jit_;
-  /// The addresses of the compiled functions, by position in the program.
-  std::vector<lehr_function> compiled_;
+  /// What addresses() returns, by position in the program.
+  std::vector<lehr_function> addresses_;
   /// The counts of each function, by position in the program; empty if nothing is counted.
   std::vector<Counters> counters_;
   /// The hook of code(); its `call` is null if functions are called by address.

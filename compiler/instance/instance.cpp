@@ -69,7 +69,7 @@ struct Instance::Running {
 
   /// Returns the tables with the addresses of the functions and the names of components.
   machine::Model completed(machine::Model m, const Functions& functions) const {
-    m.functions = functions.compiled();
+    m.functions = functions.addresses();
     m.component_names = names.data();
     return m;
   }

@@ -160,6 +160,10 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
+  /// Sets Function::seldom and Function::cold of the function at `position`.
+  void mark_seldom(std::size_t position) {
+    program_.functions[position].cold = program_.functions[position].seldom = true;
+  }
   /// Sets when the contents of an array are needed, so that the pass `guard-on-demand` can guard stores to it that few
   /// sweeps need.
   void set_demand(BufferId buffer, Demand demand) { program_.buffers[buffer.index()].demand = demand; }

@@ -88,9 +88,12 @@ class Writer {
     } else if constexpr (n == 7) {
       const auto& [a, b, c, d, e, f, g] = x;
       put_all(a, b, c, d, e, f, g);
-    } else {
+    } else if constexpr (n == 8) {
       const auto& [a, b, c, d, e, f, g, h] = x;
       put_all(a, b, c, d, e, f, g, h);
+    } else {
+      const auto& [a, b, c, d, e, f, g, h, i] = x;
+      put_all(a, b, c, d, e, f, g, h, i);
     }
   }
 };

@@ -284,6 +284,7 @@ struct Function {
   std::vector<BufferId> local_arrays;        // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;                                // what a call executes
   bool cold = false;                         // runs once a fit: the native code optimises it little
+  bool seldom = false;                       // many fits never call it: its code is made with the first call
   std::vector<ParallelRegion> regions = {};  // parallel regions that run before the body
   bool f32_allowed = false;                  // its arrays and scalars that nothing else uses may be f32
   std::vector<CachedSums> cached = {};       // cached sums that it reads; formed before `regions`

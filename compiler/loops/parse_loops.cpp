@@ -391,6 +391,7 @@ class Parser {
       out.parameters.push_back(expressions_.add_scalar(name, one_of("a type", Type::f32)));
     }
     out.cold = cursor_.accept("cold");
+    out.seldom = cursor_.accept("seldom");
     out.f32_allowed = cursor_.accept("f32_allowed");
     cursor_.next_line();
     for (; cursor_.is_at_depth(1) && cursor_.accept("array"); cursor_.next_line())

@@ -125,8 +125,8 @@ class Printer {
     for (ScalarId p : function.parameters) {
       parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
     }
-    line(fmt::format("function {}({}){}{}", loops::quoted(function.name), parameters, function.cold ? " cold" : "",
-                     function.f32_allowed ? " f32_allowed" : ""));
+    line(fmt::format("function {}({}){}{}{}", loops::quoted(function.name), parameters, function.cold ? " cold" : "",
+                     function.seldom ? " seldom" : "", function.f32_allowed ? " f32_allowed" : ""));
     for (BufferId local : function.local_arrays)
       line("  array " + loops::quoted(program_[local].name));
     for (const CachedSums& k : function.cached)

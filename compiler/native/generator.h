@@ -2,6 +2,8 @@
 // The first call of a function of native.h that needs LLVM loads the library. A program that finds its code in the
 // cache does not pay for LLVM.
 #pragma once
+#include <span>
+
 #include "compiler/native/native.h"
 
 namespace lehr::native {
@@ -13,7 +15,8 @@ struct Generator {
   std::string (*llvm_text)(const loops::Program&, const Options&);                      // text of LLVM's IR
   std::string (*assembly)(const loops::Program&, const Options&);                       // text of the assembly
   std::string (*emit_embeddable)(const loops::Program&, const Image&, const Options&);  // bytes of an object file
-  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of linked machine code
+  std::string (*linked_code)(const loops::Program&, std::span<const std::size_t>,
+                             const Options&);  // bytes of linked machine code
 };
 
 }  // namespace lehr::native

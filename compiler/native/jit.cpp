@@ -3,10 +3,12 @@
 // read-only.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <stdexcept>
+#include <deque>
+#include <mutex>
 #include <system_error>
 
 #include "compiler/loops/bytes.h"
@@ -17,18 +19,6 @@
 
 namespace lehr::native {
 namespace {
-
-/// Returns the linked code of a program, from the cache if it is there; new code is stored in the cache.
-std::string code_of(const loops::Program& program, const Options& options) {
-  const ObjectCache cache = ObjectCache::of_user();
-  const std::string key = cache.is_enabled() ? cache.key({loops::serialise(program), program.thresholds.text(),
-                                                          options.cpu, std::to_string(options.level)})
-                                             : "";
-  if (std::optional<std::string> cached = cache.find(key)) return *std::move(cached);
-  std::string made = linked_code(program, options);
-  cache.store(key, made);
-  return made;
-}
 
 /// Pages of memory with linked code.
 class Pages {
@@ -68,26 +58,60 @@ class Pages {
 }  // namespace
 
 struct Jit::Impl {
-  explicit Impl(const std::string& code) : pages(code) {}
+  Impl(const loops::Program& of, Options of_code)
+      : program(of), options(std::move(of_code)), addresses(of.functions.size()) {
+    if (cache.is_enabled()) text = loops::serialise(program);
+  }
 
-  Pages pages;                                     // the code
-  std::map<std::string, lehr_function> functions;  // addresses of its functions by name
+  /// Compiles functions, given by position, or loads their code from the cache, and sets their addresses.
+  void load(std::span<const std::size_t> functions) {
+    std::string positions;
+    for (const std::size_t k : functions)
+      positions += std::to_string(k) + ' ';
+    const std::string key =
+        cache.key({text, program.thresholds.text(), options.cpu, std::to_string(options.level), positions});
+    std::optional<std::string> code = cache.find(key);
+    if (!code) {
+      code = linked_code(program, functions, options);
+      cache.store(key, *code);
+    }
+    const Pages& of_these = pages.emplace_back(*code);
+    for (std::size_t k = 0; k < functions.size(); ++k)
+      addresses[functions[k]] = reinterpret_cast<lehr_function>(of_these.at(k + 1));
+  }
+
+  const loops::Program& program;
+  Options options;
+  ObjectCache cache = ObjectCache::of_user();
+  std::string text;                                   // the serialised program, for keys of the cache
+  std::mutex mutex;                                   // guards `pages`
+  std::deque<Pages> pages;                            // the code so far
+  std::vector<std::atomic<lehr_function>> addresses;  // of the functions, by position; null: not compiled yet
 };
 
-Jit::Jit(const loops::Program& program, const Options& options)
-    : impl_(std::make_unique<Impl>(code_of(program, options))) {
-  std::size_t word = 1;
-  for (const loops::Function& function : program.functions)
-    impl_->functions[function.name] = reinterpret_cast<lehr_function>(impl_->pages.at(word++));
+Jit::Jit(const loops::Program& program, const Options& options) : impl_(std::make_unique<Impl>(program, options)) {
+  std::vector<std::size_t> functions;
+  for (std::size_t k = 0; k < program.functions.size(); ++k)
+    if (!program.functions[k].seldom) functions.push_back(k);
+  if (!functions.empty()) impl_->load(functions);
 }
 
 Jit::~Jit() = default;
 Jit::Jit(Jit&&) noexcept = default;
 Jit& Jit::operator=(Jit&&) noexcept = default;
 
+lehr_function Jit::function(std::size_t position) const {
+  std::atomic<lehr_function>& address = impl_->addresses.at(position);
+  if (const lehr_function here = address) return here;
+  const std::scoped_lock lock(impl_->mutex);
+  if (!address) impl_->load({&position, 1});
+  return address;
+}
+
 lehr_function Jit::function(const std::string& name) const {
-  const auto found = impl_->functions.find(name);
-  return found == impl_->functions.end() ? nullptr : found->second;
+  const auto& functions = impl_->program.functions;
+  const auto found = std::ranges::find(functions, name, &loops::Function::name);
+  return found == functions.end() ? nullptr : function(static_cast<std::size_t>(found - functions.begin()));
 }
 
 }  // namespace lehr::native

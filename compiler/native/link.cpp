@@ -1,4 +1,4 @@
-// Linking: from a program to position-independent bytes that run at any page-aligned address (code.h).
+// Linking: from functions of a program to position-independent bytes that run at any page-aligned address (code.h).
 // LLVM compiles the module to an object, and RuntimeDyld lays out its sections in one block and resolves their
 // references. All references are relative, so the block may be moved. Calls of outside functions go through a table
 // that the loader fills in.
@@ -103,10 +103,10 @@ struct Nothing : llvm::LegacyJITSymbolResolver {
 
 }  // namespace
 
-std::string linked_code(const loops::Program& program, const Options& options) {
+std::string linked_code(const loops::Program& program, std::span<const std::size_t> functions, const Options& options) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
-  const auto module = make_module(program, options, *target, context);
+  const auto module = make_module(program, functions, options, *target, context);
   optimise(*module, *target, options.level, program.thresholds);
   define_imports(*module);
   const std::string bytes = emit_module(*module, *target, false);
@@ -115,8 +115,8 @@ std::string linked_code(const loops::Program& program, const Options& options) {
 
   // The words of the header, in order.
   std::vector<std::string> names{kTable};
-  for (const loops::Function& f : program.functions)
-    names.push_back(options.prefix + f.name);
+  for (const std::size_t k : functions)
+    names.push_back(options.prefix + program.functions[k].name);
   Block block(names.size() * sizeof(std::uint64_t));
   Nothing nothing;
   llvm::RuntimeDyld linker(block, nothing);

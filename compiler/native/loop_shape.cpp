@@ -38,7 +38,7 @@ constexpr Threshold<std::int64_t> kLittleWork("native.loop_shape.little_work", 6
 /// The most nodes that one execution of a statement evaluates which is optimised little.
 constexpr Threshold<std::int64_t> kLittleOfStatement("native.loop_shape.little_of_statement", 6'400);
 /// The least nodes in loops inside of a loop over data, an iteration, for which optimising it pays in a cold function.
-constexpr Threshold<std::int64_t> kMuchOfItem("native.loop_shape.much_of_item", 20'000);
+constexpr Threshold<std::int64_t> kMuchOfItem("native.loop_shape.much_of_item", 4'000);
 /// The most nodes of a call of a function whose nests LLVM does not unroll: it takes less than a millisecond.
 constexpr Threshold<std::int64_t> kSomeWork("native.loop_shape.some_work", 4'000'000);
 /// Counts are cut off here, so that products of them do not overflow.

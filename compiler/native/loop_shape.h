@@ -81,7 +81,7 @@ bool keeps_nests(const loops::Program& program, std::size_t function);
 bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);
 
 /// Returns true if optimising the statement pays even if it runs only once a fit: an iteration of a loop whose length
-/// data decide evaluates at least 4,000 nodes in loops.
+/// data decide evaluates at least kMuchOfItem nodes in loops.
 bool is_costly_code(const loops::Program& program, const loops::Stmt& statement);
 
 /// Returns the number of statements in the block and in all blocks inside it, which decides where large blocks are

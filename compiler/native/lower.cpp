@@ -97,10 +97,10 @@ void call_flushing(llvm::Function& outer, llvm::Function& inner, const llvm::Tri
 
 }  // namespace
 
-void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
-           llvm::Module& module) {
+void lower(const loops::Program& program, std::span<const std::size_t> functions, const std::string& prefix,
+           const llvm::TargetMachine& target, llvm::Module& module) {
   const bool wide = has_wide_vectors(target);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+  for (const std::size_t k : functions) {
     const loops::Function& source = program.functions[k];
     llvm::Function* function = declare(source, prefix, target, module);
     if (source.f32_allowed) {

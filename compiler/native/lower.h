@@ -29,10 +29,10 @@ inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "qu
 /// The name of an LLVM attribute of functions in which LLVM is not asked to unroll nests of loops (keeps_nests()).
 inline constexpr const char* kKeepsNests = "lehr-keeps-nests";
 
-/// Adds the functions of the program, not yet optimised, to `module`; their names begin with `prefix`. The data layout
-/// and the triple of the module must be those of `target`. During a call of a function with Function::f32_allowed, the
-/// processor flushes subnormal numbers to zero.
-void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
-           llvm::Module& module);
+/// Adds functions of the program, given by position and not yet optimised, to `module`; their names begin with
+/// `prefix`. The data layout and the triple of the module must be those of `target`. During a call of a function with
+/// Function::f32_allowed, the processor flushes subnormal numbers to zero.
+void lower(const loops::Program& program, std::span<const std::size_t> functions, const std::string& prefix,
+           const llvm::TargetMachine& target, llvm::Module& module);
 
 }  // namespace lehr::native

@@ -40,8 +40,8 @@ std::string emit_embeddable(const loops::Program& program, const Image& image, c
   return generator().emit_embeddable(program, image, options);
 }
 
-std::string linked_code(const loops::Program& program, const Options& options) {
-  return generator().linked_code(program, options);
+std::string linked_code(const loops::Program& program, std::span<const std::size_t> functions, const Options& options) {
+  return generator().linked_code(program, functions, options);
 }
 
 }  // namespace lehr::native

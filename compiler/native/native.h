@@ -82,11 +82,12 @@ std::string assembly(const loops::Program& program, const Options& options = {})
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
 /// A program compiled into this process. Its code lives as long as this object. Any number of threads may call it.
+/// Functions that many fits do not call (Function::seldom) are compiled when they are first asked for, each alone.
 class Jit {
  public:
-  /// Compiles the program, or loads its code from the cache. Throws std::bad_alloc if there is no memory for it,
-  /// std::system_error if the system does not allow new code to run, and std::runtime_error if LLVM does not have the
-  /// machine or the code cannot be linked.
+  /// Compiles the other functions, or loads their code from the cache. The program must outlive this object.
+  /// Throws std::bad_alloc if there is no memory for the code, std::system_error if the system does not allow new code
+  /// to run, and std::runtime_error if LLVM does not have the machine or the code cannot be linked.
   explicit Jit(const loops::Program& program, const Options& options = {});
   /// Frees the code: pointers from function() are invalid afterwards.
   ~Jit();
@@ -95,11 +96,14 @@ class Jit {
   /// Frees the compiled code of this Jit and takes over that of another one.
   Jit& operator=(Jit&&) noexcept;
 
+  /// Returns the function with this position in the program. If its code is not here, it is compiled or loaded now,
+  /// with the exceptions of the constructor. Threads may call this at the same time.
+  lehr_function function(std::size_t position) const;
   /// Returns the function with this name in the program (without prefix); nullptr if there is none.
   lehr_function function(const std::string& name) const;
 
  private:
-  /// The pages with the code, and the addresses of its functions.
+  /// The pages with the code, and the addresses of the functions.
   struct Impl;
   std::unique_ptr<Impl> impl_;  // null after it was moved from
 };

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 
 #include "compiler/native/lower.h"
@@ -160,12 +161,20 @@ struct ErrorsOnly : llvm::DiagnosticHandler {
 
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context) {
+  std::vector<std::size_t> all(program.functions.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return make_module(program, all, options, target, context);
+}
+
+std::unique_ptr<llvm::Module> make_module(const loops::Program& program, std::span<const std::size_t> functions,
+                                          const Options& options, const llvm::TargetMachine& target,
+                                          llvm::LLVMContext& context) {
   context.setDiagnosticHandler(std::make_unique<ErrorsOnly>());
   auto module = std::make_unique<llvm::Module>("lehr", context);
   module->setDataLayout(target.createDataLayout());
   module->setTargetTriple(target.getTargetTriple().str());
   module->setPICLevel(llvm::PICLevel::BigPIC);
-  lower(program, options.prefix, target, *module);
+  lower(program, functions, options.prefix, target, *module);
   return module;
 }
 

@@ -2,6 +2,7 @@
 // make_target -> make_module (which lowers the program) -> optimise -> emit_module.
 #pragma once
 #include <memory>
+#include <span>
 
 #include "compiler/native/native.h"
 
@@ -21,7 +22,12 @@ void initialise_other_targets();
 /// std::runtime_error if LLVM does not have it.
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 
-/// Returns a module with the program lowered to LLVM's IR, not yet optimised. `context` must outlive it.
+/// Returns a module with functions of the program, given by position, lowered to LLVM's IR and not yet optimised.
+/// `context` must outlive it.
+std::unique_ptr<llvm::Module> make_module(const loops::Program& program, std::span<const std::size_t> functions,
+                                          const Options& options, const llvm::TargetMachine& target,
+                                          llvm::LLVMContext& context);
+/// Returns a module with all functions of the program.
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context);
 

@@ -119,8 +119,8 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
 }
 
 void Engine::work_with(std::size_t threads, const ChunkSize& least, Group* group) {
-  // An interpreter may throw, which no thread but the caller may do.
-  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group, spill_.get());
+  workers_ =
+      std::make_unique<Workers>(machine_.code && machine_.code->one_thread ? 1 : threads, least, group, spill_.get());
   machine_.workers = workers_->hook();
 }
 

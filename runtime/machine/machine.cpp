@@ -13,11 +13,11 @@
 namespace lehr::machine {
 namespace {
 
-/// Calls a generated function, native or interpreted.
+/// Calls a generated function: by its address if it has one, else through Machine::code.
 std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, const std::int64_t* sizes,
                   const std::int64_t* integers, const double* reals) {
-  if (m.code) return m.code->call(m.code->context, f, table, sizes, integers, reals);
-  return m.model->functions[f](table, sizes, integers, reals);
+  if (const lehr_function address = m.model->functions[f]) return address(table, sizes, integers, reals);
+  return m.code->call(m.code->context, f, table, sizes, integers, reals);
 }
 
 /// Runs a parallel region on the workers: clears its sums, then executes all of its iterations. Items in a window play

@@ -57,9 +57,11 @@ struct ItemRange {
       end = 0;             // one past the last
 };
 
-/// An interpreter that executes functions in place of the native ones in Model::functions.
+/// Executes the functions that have no address in Model::functions: an interpreter, or a compiler that makes their code
+/// when they are first called.
 struct Code {
-  void* context;  // first argument of `call`
+  void* context;    // first argument of `call`
+  bool one_thread;  // true if only one thread may call functions at a time
   /// Executes the function with this index; the other arguments and the result are those of lehr_function.
   std::int32_t (*call)(void* context, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
                        const std::int64_t* integers, const double* reals);
@@ -137,7 +139,7 @@ struct Machine {
   lehr_buffer* run_table;      // scratch memory for a second table of buffers, used while a run of items is processed
   std::int64_t* run_sizes;     // scratch memory for run-time sizes, used while a run of items is processed
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
-  const Code* code = nullptr;  // an interpreter; null: native functions
+  const Code* code = nullptr;  // executes the functions without an address; null: all have one
   const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all items in memory
   const Workers* workers = nullptr;    // threads that divide work among them; null: the caller does all work
   const ItemLoader* loader = nullptr;  // source of out-of-core items; null: all data are in memory

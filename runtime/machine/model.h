@@ -412,7 +412,7 @@ struct Model {
   const std::int64_t* statistics;             // lists of buffers (sums, scratch); other tables refer to ranges of them
   const ParameterRow* parameters;             // parameters of all factors
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums of data over all items in memory
-  const lehr_function* functions;             // generated functions; other tables name them by position
+  const lehr_function* functions;             // generated functions, by position; null: Machine::code has it
   const char* const* failures;                // messages of failure statuses: of blocks, of givens, of variables
   const FeatureArrayRow* columns;             // arrays of data from which features of elements are computed
   const ElementSetRow* subjects;              // sets of elements that have features

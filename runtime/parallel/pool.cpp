@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace lehr {
 
@@ -42,10 +43,20 @@ void Pool::run(const std::function<void(std::size_t)>& body) {
     ++round_;
   }
   begun_.notify_all();
-  body(0);
+  run_body(body, 0);
   std::unique_lock lock(mutex_);
   body_ = nullptr;  // closes the round for threads that have not woken up
   done_.wait(lock, [&] { return running_ == 0; });
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void Pool::run_body(const std::function<void(std::size_t)>& body, std::size_t thread) {
+  try {
+    body(thread);
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    if (!thrown_) thrown_ = std::current_exception();
+  }
 }
 
 void Pool::wait_for_work(std::size_t thread) {
@@ -58,7 +69,7 @@ void Pool::wait_for_work(std::size_t thread) {
     ++running_;
     const auto& body = *body_;
     lock.unlock();
-    body(thread);
+    run_body(body, thread);
     lock.lock();
     if (--running_ == 0) done_.notify_one();
   }

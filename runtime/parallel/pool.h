@@ -3,6 +3,7 @@
 #pragma once
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -25,12 +26,15 @@ class Pool {
   std::size_t size() const { return threads_.size() + 1; }
   /// Runs body(0) on the calling thread and body(1), body(2), ... at the same time on the others, and returns when all
   /// of them have returned. A thread that wakes up after body(0) is done does not take part. So `body` must distribute
-  /// its work itself, for instance by a shared counter. It may throw only if size() is 1.
+  /// its work itself, for instance by a shared counter. If it throws, the first exception is thrown here once all have
+  /// returned.
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:
   /// The loop of a started thread, which has this number: waits for a round and runs its body, until the pool ends.
   void wait_for_work(std::size_t thread);
+  /// Runs the body for a thread, and keeps its exception if it is the first.
+  void run_body(const std::function<void(std::size_t)>& body, std::size_t thread);
 
   std::mutex mutex_;                                        // guards the members below
   std::condition_variable begun_,                           // signals a new round, or the end
@@ -38,6 +42,7 @@ class Pool {
   const std::function<void(std::size_t)>* body_ = nullptr;  // body of the present call of run(); null: there is none
   std::uint64_t round_ = 0;                                 // number of calls of run() so far
   std::size_t running_ = 0;                                 // threads that run a body, without the caller
+  std::exception_ptr thrown_;                               // the first exception of the present round
   bool over_ = false;                                       // true: the threads must end
   std::vector<std::thread> threads_;                        // all but the caller
 };

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "compiler/native/object_cache.h"
+#include "tests/native/harness.h"
 
 namespace {
 
@@ -169,4 +170,40 @@ TEST_CASE("a folder that others may write to, or that is a link, is not used") {
   CHECK(cache.find(key) == object);
   CHECK(fs::exists(folder.path / "lehr-code" / (key + ".code")));
   CHECK((fs::status(folder.path / "lehr-code").permissions() & fs::perms::all) == fs::perms::owner_all);
+}
+
+TEST_CASE("functions that fits seldom call are compiled with their first call") {
+  lehr::loops::Builder b;
+  const auto x = b.buffer("x", lehr::loops::Role::table, {b.constant_size("N", 1)});
+  b.function("sweep", [&] { b.store(x, {b.i(0)}, b.f(1)); });
+  b.mark_cold(b.function("start", [&] { b.store(x, {b.i(0)}, b.f(2)); }));
+  for (const char* name : {"sums", "new items"})
+    b.mark_seldom(b.function(name, [&] { b.store(x, {b.i(0)}, b.f(*name)); }));
+  const Folder folder;
+  const char* const variable = std::getenv("LEHR_CACHE");
+  const std::string before = variable ? variable : "";
+  ::setenv("LEHR_CACHE", folder.path.c_str(), 1);
+  const auto entries = [&] { return std::distance(fs::directory_iterator(folder.path), {}); };
+  const auto result = [&](const lehr::native::Jit& jit, const char* name) {
+    lehr::test::Memory memory({1});
+    REQUIRE(jit.function(name)(memory.table(), nullptr, nullptr, nullptr) == 0);
+    return memory.reals(x)[0];
+  };
+  for (const auto compiled_before : {0, 1}) {
+    const lehr::native::Jit jit(b.program());
+    CHECK(entries() == 1 + compiled_before);
+    CHECK(result(jit, "sweep") == 1);
+    CHECK(result(jit, "start") == 2);
+    CHECK(entries() == 1 + compiled_before);
+    std::vector<std::thread> threads;
+    std::vector<lehr_function> addresses(4);
+    for (lehr_function& address : addresses)
+      threads.emplace_back([&] { address = jit.function("sums"); });
+    for (std::thread& t : threads)
+      t.join();
+    CHECK(std::ranges::count(addresses, addresses[0]) == 4);
+    CHECK(result(jit, "sums") == 's');
+    CHECK(entries() == 2);  // "new items" was never called
+  }
+  variable ? ::setenv("LEHR_CACHE", before.c_str(), 1) : ::unsetenv("LEHR_CACHE");
 }

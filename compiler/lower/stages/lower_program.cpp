@@ -313,16 +313,16 @@ Lowered Lowering::run() {
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})
     b_.mark_cold(f);
-  if (interface_.initialise_local) b_.mark_cold(*interface_.initialise_local);
+  if (interface_.initialise_local) b_.mark_seldom(*interface_.initialise_local);
   for (const schedule::Statistic& x : s_.statistics)
     interface_.sums.push_back(layout_.array.at(x.sums));
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
     if (stage && options_.single) allow_f32(*stage);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
-    if (stage && stage->sum) b_.mark_cold(*stage->sum);
+    if (stage && stage->sum) b_.mark_seldom(*stage->sum);
     if (stage && stage->initialise) b_.mark_cold(*stage->initialise);
-    if (stage && stage->expectations) b_.mark_cold(*stage->expectations);
+    if (stage && stage->expectations) b_.mark_seldom(*stage->expectations);
   }
   return {b_.take(),
           std::move(interface_),
