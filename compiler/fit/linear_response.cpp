@@ -373,8 +373,6 @@ Response response_of(const Follower& f, const ResponseSpace& space, Eigen::Index
   return out;
 }
 
-}  // namespace
-
 /// How much linear response works with.
 struct ResponseSizes {
   std::int64_t numbers = 0;  // numbers of global variables
@@ -383,7 +381,7 @@ struct ResponseSizes {
 };
 
 /// Returns these sizes, which the forms of the factors tell.
-static ResponseSizes sizes_of(Instance& instance, const Analysed& analysed) {
+ResponseSizes sizes_of(Instance& instance, const Analysed& analysed) {
   constexpr double kFactorisations = 8;  // of a matrix in a factor, for each move
   ResponseSizes out;
   const model::Model& m = analysed.model;
@@ -405,12 +403,8 @@ static ResponseSizes sizes_of(Instance& instance, const Analysed& analysed) {
   return out;
 }
 
-std::int64_t response_numbers(Instance& instance, const Analysed& analysed) {
-  return sizes_of(instance, analysed).numbers;
-}
-
 /// Returns the operations of a visit of all items, with a move of the factors.
-static double operations_of_visit(const Engine& engine, const ResponseSizes& sizes) {
+double operations_of_visit(const Engine& engine, const ResponseSizes& sizes) {
   double out = 1 + sizes.operations;
   for (const StepRow& s : engine.steps())
     out += static_cast<double>(s.outside) +
@@ -418,23 +412,9 @@ static double operations_of_visit(const Engine& engine, const ResponseSizes& siz
   return out;
 }
 
-std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
-  if (analysed.schedule.conditionals.blocks.size() < 2) return 0;  // a factor alone is the posterior
-  const ResponseSizes sizes = sizes_of(instance, analysed);
-  if (sizes.numbers == 0) return 0;
-  const Engine& engine = instance.engine();
-  const double operations = sizes.numbers > kFewNumbers ? kFewerOperations : kFewOperations;
-  const auto visits = static_cast<std::int64_t>(operations / operations_of_visit(engine, sizes));
-  const std::int64_t of_one = kVisits * rounds_of_visit(instance, analysed),
-                     most = std::max(sweeps / kSweepsToOne, visits),
-                     // Each direction is made orthogonal to all before, twice.
-      directions = static_cast<std::int64_t>(std::sqrt(kFewOperations / (2 * sizes.coordinates)));
-  return of_one * sizes.numbers <= most && sizes.numbers <= directions ? std::min(most, of_one * directions) : 0;
-}
-
 /// Returns g' (I - J)^-1 g for the gradient g of a mean, or a little less, by conjugate gradients; NaN if I - J is not
 /// positive definite.
-static double variance_along(MovableFit& solution, const Vector& g, const Vector& roots) {
+double variance_along(MovableFit& solution, const Vector& g, const Vector& roots) {
   Vector x = Vector::Zero(g.size()), residual = g, direction = g;
   for (std::int64_t k = 0; k < kMostMoves; ++k) {
     const double before = residual.squaredNorm(), length = direction.norm();
@@ -449,6 +429,26 @@ static double variance_along(MovableFit& solution, const Vector& g, const Vector
     direction = residual + residual.squaredNorm() / before * direction;
   }
   return g.dot(x);
+}
+
+}  // namespace
+
+std::int64_t response_numbers(Instance& instance, const Analysed& analysed) {
+  return sizes_of(instance, analysed).numbers;
+}
+
+std::int64_t cheap_visits(Instance& instance, const Analysed& analysed, std::int64_t sweeps) {
+  if (analysed.schedule.conditionals.blocks.size() < 2) return 0;  // a factor alone is the posterior
+  const ResponseSizes sizes = sizes_of(instance, analysed);
+  if (sizes.numbers == 0) return 0;
+  const Engine& engine = instance.engine();
+  const double operations = sizes.numbers > kFewNumbers ? kFewerOperations : kFewOperations;
+  const auto visits = static_cast<std::int64_t>(operations / operations_of_visit(engine, sizes));
+  const std::int64_t of_one = kVisits * rounds_of_visit(instance, analysed),
+                     most = std::max(sweeps / kSweepsToOne, visits),
+                     // Each direction is made orthogonal to all before, twice.
+      directions = static_cast<std::int64_t>(std::sqrt(kFewOperations / (2 * sizes.coordinates)));
+  return of_one * sizes.numbers <= most && sizes.numbers <= directions ? std::min(most, of_one * directions) : 0;
 }
 
 LinearResponse sampled_response(Instance& instance, const Analysed& analysed) {

@@ -157,20 +157,20 @@ std::optional<std::vector<double>> MovableFit::copies_of(const MovablePart& part
 void MovableFit::find_parts() {
   const schedule::Schedule& schedule = analysed_.schedule;
   const model::Model& m = analysed_.model;
-  std::vector<std::string> of_items;
+  LeftOut of_items;
   has_coordinates_.assign(schedule.conditionals.blocks.size(), false);
   for (std::size_t k = 0; k < schedule.conditionals.blocks.size(); ++k) {
     const Block& b = schedule.conditionals.blocks[k];
     const model::Variable& v = m[b.variable];
     const bool of_user = !v.auxiliary || is_joint(v);
     std::vector<std::string> names;
-    if (b.mean) names.push_back("'" + m[*b.mean].name + "'");
-    if (!is_joint(v)) names.push_back("'" + v.name + "'");
+    if (b.mean) names.push_back(m[*b.mean].name);
+    if (!is_joint(v)) names.push_back(v.name);
     else
       for (const model::Member& member : v.auxiliary->members)
-        names.push_back("'" + m[member.variable].name + "'");
+        names.push_back(m[member.variable].name);
     if (schedule.stage_of[k]) {
-      if (of_user && why_no_coordinates(b).empty()) std::ranges::move(names, std::back_inserter(of_items));
+      if (of_user && why_no_coordinates(b).empty()) std::ranges::move(names, std::back_inserter(of_items.names));
       continue;
     }
     std::string why = is_led(instance_, analysed_, k) ? "its factor has many numbers" : why_no_coordinates(b);
@@ -185,12 +185,18 @@ void MovableFit::find_parts() {
       has_coordinates_[k] = true;
     } else if (of_user) {
       if (why.empty()) why = "its factor has no standard deviations, or no finite ones";
-      left_out_.push_back(fmt::format("{}: {}", fmt::join(names, ", "), why));
+      left_out_.push_back({std::move(names), why});
     }
   }
-  if (!of_items.empty())
-    left_out_.push_back(
-        fmt::format("{}: {} of items", fmt::join(of_items, ", "), of_items.size() == 1 ? "a variable" : "variables"));
+  of_items.why = of_items.names.size() == 1 ? "a variable of items" : "variables of items";
+  left_out_.push_back(std::move(of_items));
+}
+
+std::vector<std::string> MovableFit::left_out() const {
+  std::vector<std::string> out;
+  for (const LeftOut& x : left_out_)
+    if (!x.names.empty()) out.push_back(fmt::format("'{}': {}", fmt::join(x.names, "', '"), x.why));
+  return out;
 }
 
 std::vector<FactorNumbers> MovableFit::numbers() const {
@@ -302,7 +308,8 @@ void MovableFit::find_followers() {
   const auto add = [&](const std::string& name, const NamedArray& mean, std::vector<double> sd) {
     if (sd.size() != mean.values.size()) return;
     followers_.push_back({name, mean.shape, mean.values, std::move(sd)});
-    std::erase_if(left_out_, [&](const std::string& s) { return s.starts_with("'" + name + "'"); });
+    for (LeftOut& x : left_out_)
+      std::erase(x.names, name);
   };
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const Block& b = blocks[k];

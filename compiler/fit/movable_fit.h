@@ -111,7 +111,7 @@ class MovableFit {
   Eigen::VectorXd roots_of_copies() const;
   /// Returns, for messages, which variables have no coordinates, and why. After converge(), followers are not among
   /// them.
-  const std::vector<std::string>& left_out() const { return left_out_; }
+  std::vector<std::string> left_out() const;
   /// Returns where the numbers of each variable of the model's text that has coordinates are in parts().
   std::vector<FactorNumbers> numbers() const;
 
@@ -131,6 +131,11 @@ class MovableFit {
   std::string find_orders();
 
  private:
+  /// Variables without coordinates, for messages.
+  struct LeftOut {
+    std::vector<std::string> names;  // of the variables
+    std::string why;                 // the reason
+  };
   /// The numbers of each parameter of one block, in the order of FactorPlace::parameters.
   using Values = std::vector<std::vector<double>>;
 
@@ -179,8 +184,8 @@ class MovableFit {
   /// whose elements are not updated one after another.
   std::vector<Eigen::MatrixXd> below_;
   std::vector<bool> has_coordinates_;  // by block: true if it is one of `parts_`
-  std::vector<std::string> left_out_;  // for messages: which variables have no coordinates, and why
-  std::vector<Follower> followers_;    // the chains whose means follow those of `parts_`
+  std::vector<LeftOut> left_out_;      // the variables without coordinates that do not follow either
+  std::vector<Follower> followers_;    // the chains and joint factors whose means follow those of `parts_`
   Eigen::Index size_ = 0;              // number of all coordinates
 };
 
